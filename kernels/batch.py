@@ -19,6 +19,7 @@ BATCH = Parameters(
         "heavy": "const Vertex",
         "pieces": "const Piece<Vertex, Offset>",
         "sources": "const Vertex",
+        "allowed": "const unsigned char",
         "seen": "Word",
         "now": "Word",
         "last": "Word",

@@ -112,7 +112,7 @@ class Summary(NamedTuple):
 class BatchTraversal(Preparation, ABC):
     """An engine's preparation for searches of one graph from many sources at once.
 
-    If the engine `masks`, both methods take ``vertices`` by name, as `Options` has it.
+    If it is among the engine's `masks`, both methods take ``vertices`` by name, as `Options` has it.
     """
 
     batch_size: int  # sources that it searches from at once; its methods take any number
@@ -193,7 +193,9 @@ class Engine(ABC):
     algorithms: ClassVar[tuple[str, ...]]  # the first is the default
     searches_on: str = CPU  # the device of the graphs that it searches: "cpu" or "cuda"
     supports: ClassVar[Collection[str]] = ()  # the features among `OPTIONAL` that the default algorithm has
-    masks: ClassVar[bool] = False  # does it skip masked vertices? Else it is given the graph without their edges
+    masks: ClassVar[
+        Collection[str]
+    ] = ()  # algorithms that skip masked vertices; others get a graph without their edges
     checking: ClassVar[Collection[str]] = ()  # the algorithms that can verify each level
 
     def unavailable(self) -> str | None:

@@ -51,15 +51,20 @@ def search(graph: Any, sources: np.ndarray, options: Options, engine: str) -> An
     """`rapids_bfs.bfs` from vertices (int64, distinct) rather than ids."""
     spec = require(engine, options.deterministic)
     spec.require(graph, options, len(sources))
-    searched = graph if options.vertices is None or spec.engine.masks else graph.filter(vertices=options.vertices)
-    traversal = spec.traversal(searched)
+    if options.vertices is not None and not spec.masks:
+        return _search_filtered(graph, sources, options, engine)
+    traversal = spec.traversal(graph)
     with traversal.lock:
         result = traversal.run(sources, options, own=True)
-    if searched is not graph:
-        result = replace(result, graph=graph, vertices=options.vertices)
     if result.trace is not None:
         result.trace.engine = spec.name
     return result
+
+
+def _search_filtered(graph: Graph, sources: np.ndarray, options: Options, engine: str) -> Any:
+    """`search`, by an engine that knows no masks."""
+    result = search(graph.filter(vertices=options.vertices), sources, replace(options, vertices=None), engine)
+    return replace(result, graph=graph, vertices=options.vertices)
 
 
 @by_kind
@@ -88,7 +93,7 @@ def batch_traversal(graph: Any, engine: str, options: Options) -> tuple[BatchTra
     spec.require(graph, options)
     if options.vertices is None:
         return spec.batch_traversal(graph), {}
-    if spec.engine.masks:
+    if spec.masks:
         return spec.batch_traversal(graph), {"vertices": options.vertices}
     return spec.batch_traversal(graph.filter(vertices=options.vertices)), {}
 

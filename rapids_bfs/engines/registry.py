@@ -39,6 +39,11 @@ class EngineSpec:
             self.asked.append(self.engine.unavailable())
         return self.asked[0]
 
+    @property
+    def masks(self) -> bool:
+        """Does it skip masked vertices? Else it is given the graph without their edges."""
+        return self.algorithm in self.engine.masks
+
     def traversal(self, graph: Graph) -> Traversal:
         """The engine prepared for ``graph``, the same one at every call."""
         return self._kept(graph, self.name, self.engine.prepare)

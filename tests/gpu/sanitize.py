@@ -41,6 +41,9 @@ BENIGN = {
     "announce": "a block may miss that the level is announced already: the atomic exchange decides who stores it",
 }
 SHAPES = ["path:6", "star:5000", "tree:63", "grid:12", "rmat:8"]  # the star fills the shared memory and spills
+SMALL_SHAPES = ["path:6", "star:200", "rmat:6"]  # for tools that take long, of kernels that wait for each other
+TAKE_LONG = ("racecheck", "initcheck")
+PATIENCE = 300  # seconds for one tool and one part of the kernels
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 ENGINES = ("cupy", "numba-cuda")
 SOLO = 128  # threads of a block that go on alone
@@ -53,6 +56,7 @@ def search(threads):
     import numpy as np
 
     from rapids_bfs import bfs, bfs_batch, ego_graphs, load, validate
+    from rapids_bfs._core.cuda.arrays import to_host
     from rapids_bfs.engines import Options, registered, resolve
     from rapids_bfs.engines.gpu import betweenness, bit_parallel, direction_optimizing
     from rapids_bfs.engines.gpu import deterministic as gpu_deterministic
@@ -72,6 +76,15 @@ def search(threads):
         resolve("cupy").traversal(there).tune(tuning)
         assert there.replace(directed=True).reverse.undirected.simple.num_edges == graph.num_edges
         assert validate(there, bfs(there, 0, engine="cupy"))
+        mask = np.arange(graph.num_vertices) % 5 != 3
+        expected = bfs(graph, 0, vertices=mask, engine="cpu:sequential").distances
+        for options in ({}, {"deterministic": True}):
+            found = bfs(there, 0, vertices=mask, engine="cupy", **options)
+            np.testing.assert_array_equal(found.to("cpu").distances, expected)
+        batch = bfs_batch(there, [0], vertices=mask, engine="cupy")
+        np.testing.assert_array_equal(to_host(batch.distances), [expected])
+        for masks in ({"vertices": mask}, {"edges": np.ones(graph.num_arcs, bool), "vertices": mask}):
+            np.testing.assert_array_equal(to_host(there.filter(**masks).targets), graph.filter(**masks).targets)
         for name in ENGINES:
             for algorithm in registered()[name].algorithms:
                 engine = f"{name}:{algorithm}"
@@ -112,8 +125,9 @@ def search(threads):
             np.testing.assert_array_equal(found, expected)
 
 
-def search_in_parts(threads):
-    """Parts of one device, each in a launch of its own, all at the same time; levels go either way, and to and fro."""
+def search_in_parts(threads, size, shapes):
+    """So many parts of one device, each in a launch of its own, all at the same time; levels go either way, and to and
+    fro."""
     from rapids_bfs import bfs, validate
     from rapids_bfs.distributed import persistent as one_launch
     from rapids_bfs.distributed.graph import from_graph
@@ -124,11 +138,11 @@ def search_in_parts(threads):
 
     made = one_launch.PersistentSearch
     persistent.SMALL_ARCS = 0  # several blocks for each rank
-    for size, (alpha, beta) in product((1, 3), ((60, 24), (0, 24), (1 << 30, 1 << 40), (3, 1))):
+    for alpha, beta in ((60, 24), (0, 24), (1 << 30, 1 << 40), (3, 1)):
         one_launch.PersistentSearch = partial(
             made, tuning=one_launch.Tuning(alpha=alpha, beta=beta, shrinking_levels=1, threads=threads)
         )
-        for spec in SHAPES:
+        for spec in shapes:
             graph = from_graph(generate(spec), Threads(["cuda:0"] * size, timeout=20.0))
             for options in ({}, {"predecessors": False}, {"depth_limit": 2}):
                 assert validate(graph, bfs(graph, [0, graph.num_vertices - 1], **options))
@@ -138,16 +152,18 @@ def search_in_parts(threads):
 def sanitize(tools):
     """0 if no tool finds anything, else 1."""
     found = False
-    for tool in tools:
+    for tool, part in product(tools, PARTS):
         command = ["compute-sanitizer", "--tool", tool, "--report-api-errors", "no", "--error-exitcode", str(FOUND)]
-        threads = SOLO if tool == "racecheck" else 512
-        done = subprocess.run(
-            [*command, sys.executable, "-P", __file__, str(threads)], check=False, capture_output=True, text=True
-        )
-        clean = is_clean(done.returncode, done.stdout)
+        command += [sys.executable, "-P", __file__, "--run", tool, part]
+        try:
+            done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
+            clean = is_clean(done.returncode, done.stdout)
+            verdict, output = "clean" if clean else f"exit code {done.returncode}", (done.stdout, done.stderr)
+        except subprocess.TimeoutExpired as error:
+            clean, verdict, output = False, f"no end in {PATIENCE} s", (error.stdout, error.stderr)
         if not clean:
-            print(done.stdout, done.stderr, sep="\n")
-        print(f"{tool}: {'clean' if clean else f'exit code {done.returncode}'}", flush=True)
+            print(*output, sep="\n")
+        print(f"{tool}, {part}: {verdict}", flush=True)
         found |= not clean
     print("races in global memory that are known and benign:")
     for kernel, why in BENIGN.items():
@@ -161,9 +177,19 @@ def is_clean(code, output):
     return code == 0 or (code == FOUND and hazards is not None and output.count(GONE) == int(hazards[1]))
 
 
+def run(tool, part):
+    threads, shapes = SOLO if tool == "racecheck" else 512, SMALL_SHAPES if tool in TAKE_LONG else SHAPES
+    PARTS[part](threads, shapes)
+
+
+PARTS = {
+    "one device": lambda threads, shapes: search(threads),
+    "one partition": lambda threads, shapes: search_in_parts(threads, 1, shapes),
+    "three partitions": lambda threads, shapes: search_in_parts(threads, 3, shapes),
+}
+
 if __name__ == "__main__":
-    threads = sys.argv[1:] and sys.argv[1].isdigit()  # as this program calls itself
-    if not threads:
+    if sys.argv[1:2] == ["--run"]:  # as this program calls itself
+        run(*sys.argv[2:])
+    else:
         sys.exit(sanitize(sys.argv[1:] or TOOLS))
-    search(int(sys.argv[1]))
-    search_in_parts(int(sys.argv[1]))

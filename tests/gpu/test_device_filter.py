@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from strategies import graphs, oracle_distances
 
-from rapids_bfs import InputError, as_graph, bfs, bfs_batch, connected_components, load, shortest_path, validate
+from rapids_bfs import Graph, InputError, as_graph, bfs, bfs_batch, connected_components, load, shortest_path, validate
 from rapids_bfs._core.cuda.arrays import on_device, to_host
 
 cupy = pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'rapids-bfs[cuda13]'")
@@ -85,6 +86,59 @@ def test_filters_are_those_of_the_host(directed):
             there.filter(edges=edges)
 
 
+def shares():
+    """How many of the edges or vertices a mask has: none and all, too."""
+    return st.sampled_from([0, 0.3, 0.9, 1])
+
+
+def with_types(graph, vertex, offset):
+    return Graph(graph.offsets.astype(offset), graph.targets.astype(vertex), directed=graph.directed)
+
+
+@settings(max_examples=60)
+@given(graphs(max_vertices=90, max_edges=400), shares(), shares(), st.booleans(), st.booleans())
+def test_filters_of_any_graph_are_those_of_the_host(graph, of_edges, of_vertices, wide, strided):
+    rng = np.random.default_rng(graph.num_arcs)
+    host = with_types(graph, np.int64, np.int64) if wide else graph
+    there = host._with().to("cuda")
+    ends = np.repeat(np.arange(graph.num_vertices), graph.degrees), graph.targets
+    edges = rng.random(1000)[np.minimum(*ends) * 31 % 1000] < of_edges  # alike both ways
+    vertices = rng.random(graph.num_vertices) < of_vertices
+    for masks in ({"edges": edges}, {"vertices": vertices}, {"edges": edges, "vertices": vertices}):
+        on_gpu = {name: cupy.asarray(np.repeat(mask, 2))[::2] if strided else mask for name, mask in masks.items()}
+        assert_same(there.filter(**on_gpu), host.filter(**masks))
+    assert_same(there.filter(edges=cupy.zeros(host.num_arcs, bool)), host.filter(edges=np.zeros(host.num_arcs, bool)))
+
+
+@pytest.mark.parametrize("spec", ["star:100000", "rmat:14", "grid:200", "path:70000", "urand:12"])
+def test_filters_of_hubs_and_long_rows(spec):
+    host = load(spec)
+    rng = np.random.default_rng(1)
+    apart = as_graph(
+        tuple(rng.integers(199_000, 200_000, (2, 9000))), vertices=200_000, directed=True
+    )  # many empty rows
+    for graph in (host, apart):
+        there = graph._with().to("cuda")
+        vertices, edges = rng.random(graph.num_vertices) < 0.6, rng.random(graph.num_arcs) < 0.5
+        masks = {"vertices": vertices, "edges": edges} if graph.directed else {"vertices": vertices}
+        assert_same(there.filter(**masks), graph.filter(**masks))
+        if not graph.directed:
+            with pytest.raises(InputError, match="but not the one back"):
+                there.filter(edges=edges)
+
+
+def test_numba_arrays_are_masks():
+    cuda = pytest.importorskip("numba.cuda")
+    graph = load("karate")
+    there = graph._with().to("cuda")
+    vertices = np.arange(34) % 3 != 2
+    mask = cuda.to_device(vertices)
+    assert_same(there.filter(vertices=mask), graph.filter(vertices=vertices))
+    np.testing.assert_array_equal(
+        to_host(bfs(there, 1, vertices=mask).distances), bfs(graph, 1, vertices=vertices).distances
+    )
+
+
 def test_device_edges_carry_their_data():
     rng = np.random.default_rng(4)
     sources, targets, rows = rng.integers(0, 50, 400), rng.integers(0, 50, 400), np.arange(400)
@@ -110,6 +164,64 @@ def test_searches_stay_within_a_mask(engine, graph):
         assert validate(there, found)
         assert on_device(found.vertices)
     np.testing.assert_array_equal(to_host(bfs_batch(there, [0], vertices=mask, engine=engine).distances), [expected])
+
+
+@pytest.mark.parametrize("spec", ["rmat:14", "grid:150", "star:3000", "path:3000", "urand:13", "web:12"])
+@pytest.mark.parametrize("vertex", [np.int32, np.int64])
+def test_one_search_after_another_with_other_masks(spec, vertex):
+    """Through every kind of level; what a mask leaves behind is nothing to the next search."""
+    graph = load(spec)
+    graph = with_types(graph, vertex, vertex)
+    there = graph.to("cuda")
+    rng = np.random.default_rng(3)
+    n = graph.num_vertices
+    for share in (0.9, 1.1, 0.6, 0.99, 1.1, 0):
+        mask = rng.random(n) < share
+        sources = rng.choice(n, 2, replace=False).tolist()
+        mask[sources] = True
+        given_mask = None if share > 1 else cupy.asarray(mask) if share > 0.6 else mask
+        wanted = None if share > 1 else mask
+        for options in ({}, {"predecessors": False}, {"depth_limit": 3}, {"target": sources[1]}):
+            asked = {"vertices": given_mask} | options
+            found = bfs(there, sources[:1], engine="cupy", **asked)
+            expected = bfs(graph, sources[:1], **asked | {"vertices": wanted})
+            np.testing.assert_array_equal(to_host(found.distances), expected.distances)
+            assert validate(there, found)
+        ordered = {"deterministic": True, "engine": "cupy"}
+        found = bfs(there, sources, vertices=given_mask, **ordered)
+        expected = bfs(graph, sources, vertices=wanted, deterministic=True)
+        np.testing.assert_array_equal(to_host(found.predecessors), expected.predecessors)
+        batch = bfs_batch(there, sources, vertices=given_mask, engine="cupy")
+        np.testing.assert_array_equal(to_host(batch.distances), bfs_batch(graph, sources, vertices=wanted).distances)
+        sums = bfs_batch(there, sources, vertices=given_mask, engine="cupy", keep="summary")
+        np.testing.assert_array_equal(sums.reached, (to_host(batch.distances) >= 0).sum(axis=1))
+
+
+@pytest.mark.parametrize("engine", ["cupy", "cupy:two-kernel", "numba-cuda"])
+def test_masked_ends_are_refused_on_a_device(engine):
+    graph = load("path:5").to("cuda")
+    mask = cupy.asarray([True, True, False, True, True])
+    for call in (
+        lambda: bfs(graph, 2, vertices=mask, engine=engine),
+        lambda: bfs(graph, [0, 2], vertices=mask, engine=engine),
+        lambda: bfs(graph, 0, target=2, vertices=mask, engine=engine),
+        lambda: bfs_batch(graph, [0, 2], vertices=mask, engine=engine),
+    ):
+        with pytest.raises(InputError, match="2 is masked"):
+            call()
+    assert to_host(bfs(graph, 0, vertices=mask, engine=engine).distances).tolist() == [0, 1, -1, -1, -1]
+
+
+def test_a_mask_is_as_it_is_when_the_search_begins():
+    """What another stream has queued before is in it."""
+    graph = load("urand:16").to("cuda")
+    mask = cupy.zeros(graph.num_vertices, bool)
+    with cupy.cuda.Stream(non_blocking=True):
+        for _ in range(50):
+            cupy.random.random(1 << 20).sort()
+        mask[:] = True
+        found = bfs(graph, 0, vertices=mask)
+    np.testing.assert_array_equal(to_host(found.distances), to_host(bfs(graph, 0).distances))
 
 
 def test_paths_and_components_stay_within_a_mask():

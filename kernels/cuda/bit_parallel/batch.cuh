@@ -41,6 +41,7 @@ struct Batch {
     const Vertex* heavy;
     const Piece<Vertex, Offset>* pieces;
     const Vertex* sources;
+    const unsigned char* allowed;
     Word* seen;
     Word* rows[2];
     int* stamps;

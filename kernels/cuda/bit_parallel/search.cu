@@ -21,6 +21,8 @@
 //   heavy[heavies]                    vertices with more than PIECE in-edges
 //   pieces[count]                     runs of at most PIECE of their in-edges
 //   sources[k]                        bit i stands for sources[i]
+//   allowed[n]                        a byte per vertex, 0 where no search may enter it; a null pointer if all may. The
+//                                     others begin with all bits in `seen`, and have no distance
 //   seen[n][WIDTH]                    sources that have reached the vertex
 //   rows[2][n][WIDTH]                 sources that reached it at the last level, and at this one
 //   stamps[n]                         the last level at which the vertex was put into `found`; -1 before
@@ -84,13 +86,18 @@ __device__ __forceinline__ void reset(const Batch<Vertex, Offset>& b, BlockResul
     }
 }
 
-// Level 0: list each vertex that is a source of any search.
+// Level 0: list each vertex that is a source of any search, and keep all searches out of those that are not allowed.
 template <int WIDTH, typename Vertex, typename Offset>
 __device__ __forceinline__ void seed(const Batch<Vertex, Offset>& b, long long thread, long long threads) {
     for (long long i = thread; i < b.k; i += threads) {
         const Vertex source = b.sources[i];
         atomicOr(b.rows[0] + static_cast<long long>(source) * WIDTH + i / BITS, Word(1) << i % BITS);
         if (atomicExch(b.stamps + source, 0) != 0) b.found[0][atomicAdd(&b.state->vertices[0], Word(1))] = source;
+    }
+    for (long long vertex = thread; b.allowed && vertex < b.n; vertex += threads) {
+        Word* const seen = b.seen + static_cast<long long>(b.rank[vertex]) * WIDTH;
+        if (b.allowed[vertex]) continue;
+        for (int word = 0; word < WIDTH; ++word) seen[word] = ~Word(0);
     }
 }
 

@@ -14,10 +14,11 @@ __global__ void write(const __grid_constant__ Batch<Vertex, Offset> b) {
     const long long plane_words = b.n * WIDTH;
     for (long long first = warp * WARP; first < b.n; first += warps * WARP) {
         const long long vertex = first + lane;
+        const bool is_allowed = vertex < b.n && (!b.allowed || b.allowed[vertex]);
         const long long row = static_cast<long long>(vertex < b.n ? b.rank[vertex] : 0) * WIDTH;
         for (int word = 0; word * BITS < b.k; ++word) {
             const Word* const plane = b.planes + row + word;
-            const Word seen = b.seen[row + word];
+            const Word seen = is_allowed ? b.seen[row + word] : 0;
             Word near[NEAR];
 #pragma unroll
             for (int i = 0; i < NEAR; ++i) near[i] = i < bits ? plane[i * plane_words] : 0;

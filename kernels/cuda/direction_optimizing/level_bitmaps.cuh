@@ -25,14 +25,16 @@ struct BitmapRing {
 __device__ inline int words_at_a_time(long long tile) { return max(4, min(2 * static_cast<int>(tile), WARP)); }
 
 // Write the distances that the levels without a queue left open, and `unreached` for vertices in no bitmap, unless that
-// is SKIP. `with_isolated`: also the distances of those, since memory is faster at whole runs. `clear`: also -1 for the
-// predecessors of vertices in no bitmap, and of isolated ones if `fresh`. To be called by whole blocks.
+// is SKIP. `with_isolated`: also the distances of those that are `never_reached`, since memory is faster at whole runs.
+// `clear`: also -1 for the predecessors of vertices in no bitmap, and of those never reached if the arrays are `fresh`
+// or the search has a mask. To be called by whole blocks.
 template <typename Vertex, typename Offset>
 __device__ void write_distances(const Search<Vertex, Offset>& s, const BitmapRing& ring, int unreached,
                                 bool with_isolated, bool clear, int warp, int warps) {
     __shared__ int distances[BITMAPS + 1];  // by the number of bitmaps that do not have the vertex; BITMAPS: isolated
     const int lane = lane_id();
     const int bitmaps = ring.newest - ring.oldest + 1;
+    const bool clear_isolated = s.fresh || s.barred;
     __syncthreads();
     if (threadIdx.x <= bitmaps || threadIdx.x == BITMAPS) {
         distances[threadIdx.x] = threadIdx.x == 0         ? SKIP
@@ -50,7 +52,7 @@ __device__ void write_distances(const Search<Vertex, Offset>& s, const BitmapRin
             bits[i] = ALL;
             if (i < bitmaps && inside) bits[i] = __ldcg(ring.at(ring.oldest + i) + start + lane);
         }
-        const unsigned isolated = with_isolated && inside ? __ldg(s.isolated + start + lane) : 0;
+        const unsigned isolated = with_isolated && inside ? __ldg(never_reached(s) + start + lane) : 0;
         // How many bitmaps do not have the vertex, of which an isolated one lacks none: a word for each binary digit.
         unsigned digits[4] = {0, 0, 0, isolated};
 #pragma unroll
@@ -92,7 +94,7 @@ __device__ void write_distances(const Search<Vertex, Offset>& s, const BitmapRin
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 const int lacks = lacking >> 8 * i & 255;
-                const bool none = lacks == bitmaps || (s.fresh && lacks == BITMAPS);
+                const bool none = lacks == bitmaps || (clear_isolated && lacks == BITMAPS);
                 if (none && vertex + i < s.n) s.predecessors[vertex + i] = -1;
             }
         }

@@ -32,6 +32,8 @@ struct State {
 
 template <typename Vertex, typename Offset>
 struct Search : SearchArrays<Vertex, Offset> {
+    const unsigned* barred;
+    unsigned* reached;
     long long n, m;
     long long count, source;        // how many sources there are, and the first of them
     long long depth_limit, target;  // the target is no source; -1: none
@@ -49,6 +51,12 @@ struct Search : SearchArrays<Vertex, Offset> {
     long long unreached;            // the distance where there is none; not SKIP
     long long passes;               // over the edges of a dense level that stores many predecessors
 };
+
+// The vertices that a search cannot reach: isolated ones and, with a mask, all that it bars.
+template <typename Vertex, typename Offset>
+__device__ inline const unsigned* never_reached(const Search<Vertex, Offset>& s) {
+    return s.barred ? s.barred : s.isolated;
+}
 
 // Set the predecessor of a vertex and, if it is the target, the level that reached it.
 template <typename Vertex, typename Offset>

@@ -10,6 +10,8 @@
 // without a queue leave each a bitmap behind, from which their distances are written at the end, all at once and in
 // order. *Small levels*: while the frontier is small, one block goes from level to level with its queue in shared
 // memory, or on graphs with many levels one cluster of blocks, each with a queue of its own that the others read.
+// *Masks*: the vertices that a mask bars are in `visited` from the start, as isolated ones are, so no level enters them.
+// They have edges to others, though, so a bottom-up level probes a copy of the bitmap without them.
 //
 //   offsets[n + 1], targets[m]        out-edges
 //   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric); in_targets are aligned to
@@ -20,6 +22,9 @@
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
 //   visited[BITMAPS][words]           the vertices reached so far and the isolated ones, see `BitmapRing`; a search
 //                                     finds only the isolated ones in the first, and resets it to them
+//   barred[words]                     the isolated vertices and those that a mask bars; null if there is no mask. Then a
+//                                     search finds these in the first of `visited`, and still resets it to `isolated`
+//   reached[words]                    with a mask: what the bottom-up level probes, the newest bitmap without `barred`
 //   queue[n]                          the reached vertices with out-edges, level after level: see `Entry`
 //   queued[n]                         the vertices themselves
 //   distances[n]                      the level that reached the vertex, 0 at a source, `unreached` where there is none
@@ -209,11 +214,25 @@ __device__ __forceinline__ unsigned expand_dense_top_down(const Search<Vertex, O
     return reached;
 }
 
+// What a bottom-up level probes for in-neighbours: the newest bitmap or, with a mask, a copy without the barred vertices.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ const unsigned* probed_bitmap(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
+                                                         const BitmapRing& ring) {
+    const unsigned* const visited = ring.visited();
+    if (!s.barred) return visited;
+    for (long long word = w.thread; word < ring.words; word += w.threads) {
+        s.reached[word] = __ldcg(visited + word) & ~__ldg(s.barred + word);
+    }
+    end_phase(s.state, p.phase++, s.edge_bits, w.result);
+    return s.reached;
+}
+
 // A level that leaves a bitmap and no queue. `begin` is that of its frontier in the queue, if it is there.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void expand_dense(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
                                              BitmapRing& ring, bool bottom_up, long long begin) {
     unsigned* const visited = ring.visited();
+    const unsigned* const probed = bottom_up ? probed_bitmap(s, w, p, ring) : visited;
     unsigned* const upcoming = ring.add(p.level);
     unsigned reached;
     if (bottom_up) {
@@ -221,7 +240,7 @@ __device__ __forceinline__ void expand_dense(const Search<Vertex, Offset>& s, co
             if (inside) upcoming[word] = *bits;
         };
         const auto left = [&] { return &s.state->explored[p.phase % 3]; };
-        reached = bottom_up_level(s, visited, visited, write, p.level, p.begin, left, w.warp, w.warps, w.list, w.hits);
+        reached = bottom_up_level(s, visited, probed, write, p.level, p.begin, left, w.warp, w.warps, w.list, w.hits);
     } else {
         for (long long word = w.thread; word < ring.words; word += w.threads) upcoming[word] = __ldcg(visited + word);
         end_phase(s.state, p.phase++, s.edge_bits, w.result);
@@ -234,7 +253,7 @@ __device__ __forceinline__ void expand_dense(const Search<Vertex, Offset>& s, co
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void expand_long_rows(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
                                                  const BitmapRing& ring) {
-    const unsigned* const visited = ring.at(ring.newest - 1);
+    const unsigned* const visited = s.barred ? s.reached : ring.at(ring.newest - 1);
     const Frontier rows = unpacked(w.result->explored, s.edge_bits);
     const unsigned reached = probe_long_rows(s, visited, ring.visited(), p.level, p.begin, rows, w.warp, w.warps);
     count_reached(w, reached, &s.state->tails[p.phase % 3], s.edge_bits);
@@ -309,7 +328,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         const bool small = p.queued && !p.no_room && chunks <= (cluster > 1 ? s.cluster_chunks : s.single_block_chunks);
         const bool bottom_up = !p.queued || expanded.edges > p.unexplored / s.alpha;
         const bool dense = !small && (bottom_up || expanded.edges > s.dense);
-        const bool with_isolated = done && (s.fresh || ring.newest > ring.oldest);
+        const bool with_isolated = done && (s.fresh || s.barred || ring.newest > ring.oldest);
         if (done || (dense && ring.is_full())) {
             const int unreached = done ? static_cast<int>(s.unreached) : SKIP;
             const bool clear = s.predecessors && s.fresh != CLEARED;

@@ -7,6 +7,7 @@ This is the version to learn from; the CUDA C++ is the one to measure. It differ
 - A top-down level probes the bitmap before the atomic if a warp's run has more edges than one round of its lanes takes
   (`top_down.expand`). The C++ does so from 2048 edges on (`MANY_EDGES`).
 - A bottom-up level leaves no long rows to the whole grid (`expand_long_rows` in the C++), so no phase follows it.
+- It has no masks of vertices (`probed_bitmap` in the C++): its host searches the graph without their edges.
 
 The docstring of the package lists all differences.
 """

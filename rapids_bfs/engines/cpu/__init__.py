@@ -13,7 +13,7 @@ class CPU(Engine):
     name = "cpu"
     algorithms = ("direction-optimizing", "sequential")
     supports = OPTIONAL
-    masks = True
+    masks = algorithms
 
     def unavailable(self) -> str | None:
         if numba.config.DISABLE_JIT:

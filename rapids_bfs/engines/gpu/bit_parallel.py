@@ -104,7 +104,8 @@ class BitParallel(BatchTraversal):
         self.batch_size = BITS * self.widest
         self.width = 0
 
-    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: Any) -> None:
+    def distances(self, sources: np.ndarray, depth_limit: int | None, distances: Any, vertices: Any = None) -> None:
+        self._keep_out(vertices)
         for begin in range(0, len(sources), self.batch_size):
             some = distances[begin : begin + self.batch_size]
             if on_device(some):
@@ -120,8 +121,17 @@ class BitParallel(BatchTraversal):
                     some[:] = self.device.host(found).reshape(some.shape)
         self.written = None
 
-    def summary(self, sources: np.ndarray, depth_limit: int | None) -> Summary:
+    def _keep_out(self, mask: Any) -> None:
+        """Let the next searches enter only the vertices of this mask; None: all."""
+        if mask is not None:
+            with self.device.working():
+                mask = self.device.upload(mask)
+        self.mask = mask  # it lives until the searches are done
+        self.parameters.allowed = None if mask is None else address(mask)
+
+    def summary(self, sources: np.ndarray, depth_limit: int | None, vertices: Any = None) -> Summary:
         whole = Summary.of(len(sources))
+        self._keep_out(vertices)
         for begin in range(0, len(sources), self.batch_size):
             some = sources[begin : begin + self.batch_size]
             with self.device.working():

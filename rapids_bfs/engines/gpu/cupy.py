@@ -31,6 +31,7 @@ class CuPy(Engine):
     algorithms = ("direction-optimizing", *checking)
     searches_on = CUDA
     supports = OPTIONAL
+    masks = algorithms[:1]
 
     def unavailable(self) -> str | None:
         return cupy_missing()

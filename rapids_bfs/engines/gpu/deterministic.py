@@ -15,6 +15,7 @@ from ...kernels.deterministic import SEARCH, UNROLL
 from ...kernels.whole_search import STATE_BYTES
 from ...trace import Step
 from ..base import Options
+from .first_bitmap import FirstBitmap
 from .launch import addresses, copy, fill
 from .level_synchronous import Device, Needs, require_buffers
 from .persistent import MOST_LEVELS, STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles
@@ -107,6 +108,7 @@ class Deterministic:
         with device.active():
             self.host = OneLaunch(graph, device, self.parameters)
             self.tune(tuning)
+        self.first = FirstBitmap(graph, device, at["isolated"], at["visited"])
         self.isolated = to_host(np.diff(graph.offsets) == 0)
         self.stale = False  # did the last search leave a distance that the kernel does not reset?
 
@@ -131,8 +133,12 @@ class Deterministic:
 
     def search(self, sources: np.ndarray, options: Options) -> list[Step] | None:
         """Search, wait, and return the levels if they are traced."""
-        if self.stale:
+        masked = options.vertices is not None
+        self.first.prepare(options.vertices)
+        if self.stale or masked:
             fill(self.distances, 0xFF, self.device.stream_handle)
+        if masked:
+            fill(self.predecessors, 0xFF, self.device.stream_handle)
         self.stale = bool(np.count_nonzero(self.isolated[sources]))
         self.host.search(sources, options)
         if self.host.cut_short:

@@ -20,6 +20,7 @@ from ...result import BFSResult
 from ..base import DEFAULT as PLAIN
 from ..base import Options
 from .deterministic import Deterministic
+from .first_bitmap import FirstBitmap
 from .launch import CompiledKernel, address, addresses, copy, fill
 from .level_synchronous import BlockQueue, Device, DeviceTraversal, Needs, require_buffers
 from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles, one_block_suffices
@@ -73,6 +74,8 @@ class DirectionOptimizing(DeviceTraversal):
             "queued": (n, vertex),
             "isolated": (words, np.uint32),  # bitmap of the vertices without edges
             "visited": (BITMAPS * words, np.uint32),
+            "barred": (words, np.uint32),  # with a mask: the vertices that it bars, and the isolated ones
+            "reached": (words, np.uint32),  # and a bitmap without these
             "state": (STATE_BYTES, np.uint8),
         }
         reversed_edges = [(n + 1, offset), (m, vertex)] if graph.directed else []
@@ -90,6 +93,8 @@ class DirectionOptimizing(DeviceTraversal):
             self.distances_address, self.predecessors_address = at["distances"], at["predecessors"]
             for name, byte in (("distances", 0xFF), ("predecessors", 0xFF), ("isolated", 0xFF), ("state", 0)):
                 fill(self.arrays[name], byte, device.stream_handle)
+            self.barred_address = at.pop("barred")
+            self.first = FirstBitmap(graph, device, at["isolated"], at["visited"], self.barred_address)
             self.parameters = Search(**at, n=n, m=m, edge_bits=edge_bits, unreached=UNREACHED)
             self.host = OneLaunch(graph, device, self.parameters)
             self.one_launch = device.cooperative or one_block_suffices(m)
@@ -160,6 +165,8 @@ class DirectionOptimizing(DeviceTraversal):
 
     def search(self, sources: np.ndarray, options: Options) -> Found:
         with self.device.current():
+            if options.vertices is not None:
+                finish()  # it may write the mask
             if options.deterministic and options.predecessors:  # distances alone are the same in any search
                 self.steps = self.deterministic.search(sources, options)
                 return self.deterministic.distances, self.deterministic.predecessors
@@ -168,14 +175,23 @@ class DirectionOptimizing(DeviceTraversal):
                 predecessors = self.predecessors_address if options.predecessors else None
                 self._write_to(self.distances_address, predecessors, UNREACHED, FRESH if self.indirect else OWN)
                 self.parameters.source = int(sources[0])
+                self._keep_out(options.vertices)
                 self.host.search(sources, options, self.tuning.spin)
                 self.steps = self.host.steps() if options.trace else None
             if not self.one_launch or self.host.cut_short:
                 found = self._search_by_levels(sources, options)
         return found
 
+    def _keep_out(self, mask: Any) -> None:
+        """Let the next search enter only the vertices of this mask; None: all."""
+        if mask is not None or self.first.masked:
+            self.first.prepare(mask)
+            self.parameters.barred = None if mask is None else self.barred_address
+
     def _search_by_levels(self, sources: np.ndarray, options: Options) -> Found:
         search = self.by_levels
+        if options.vertices is not None:
+            search = BlockQueue(self.graph.filter(vertices=options.vertices), self.device)
         search.search(sources, options)
         self.steps = search.steps
         return search.distances, search.predecessors if options.predecessors else None
@@ -196,9 +212,8 @@ class DirectionOptimizing(DeviceTraversal):
             with self.search_into(distances, predecessors, UNREACHED, sources, options, cleared=cleared):
                 if options.predecessors:
                     self.next_arrays.allocate_ahead()
-                return BFSResult(
-                    self.graph.owner, sources, distances, predecessors, options.depth_limit, options.target
-                )
+                searched = options.depth_limit, options.target, None, options.vertices
+                return BFSResult(self.graph.owner, sources, distances, predecessors, *searched)
 
     def search_into(
         self,
@@ -227,6 +242,7 @@ class DirectionOptimizing(DeviceTraversal):
         tree = None if predecessors is None else predecessors.data.ptr
         fresh = OWN if distances is self.distances else CLEARED if cleared else FRESH
         self._write_to(distances.data.ptr, tree, unreached, fresh)
+        self._keep_out(options.vertices)
         self.parameters.source = int(sources[0])
         spin = self.tuning.spin and not followed
         return self.host.searching(sources, options, spin, (distances, predecessors))

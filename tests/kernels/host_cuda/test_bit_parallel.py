@@ -42,6 +42,31 @@ def assert_right(graph, sources, depth_limit=None, seed=0, blocks=3, **tuning):
         np.testing.assert_allclose(summary.harmonic, harmonic)
 
 
+def within_masks(alpha, k, seeds=range(4)):
+    """What one batch leaves is nothing to the next, which has another mask or none."""
+    for seed in seeds:
+        rng = np.random.default_rng([alpha, k, seed])
+        graph = random_graph(rng, most_vertices=60, most_edges=200)
+        traversal = BitParallel(graph, HostDevice(seed, blocks=2), replace(SMALL, grid=2, alpha=alpha))
+        for share in (0.7, 1.1, 0.4):
+            mask = rng.random(graph.num_vertices) < share
+            mask[rng.integers(graph.num_vertices)] = True
+            sources = rng.choice(np.flatnonzero(mask), k)
+            kept, given = (graph.filter(vertices=mask), mask) if share < 1 else (graph, None)
+            expected = np.array([oracle_distances(kept, [source]) for source in sources])
+            distances = np.full(expected.shape, 9, np.int32)
+            traversal.distances(sources, None, distances, vertices=given)
+            np.testing.assert_array_equal(distances, expected)
+            summary = traversal.summary(sources, None, vertices=given)
+            np.testing.assert_array_equal(summary.reached, (expected >= 0).sum(axis=1))
+            np.testing.assert_array_equal(summary.total, np.where(expected > 0, expected, 0).sum(axis=1))
+
+
+@pytest.mark.parametrize(("alpha", "k"), [(NEVER, 3), (3, 100), (ALWAYS, 3)])
+def test_masks(alpha, k):
+    within_masks(alpha, k)
+
+
 def random_batches(alpha, k):
     for seed in range(6):
         rng = np.random.default_rng([alpha, k, seed])
@@ -103,6 +128,10 @@ def to_and_fro():
     random_batches(3, 3)
 
 
+def masked_bottom_up():
+    within_masks(ALWAYS, 3)
+
+
 def pieces_bottom_up():
     two_hubs(ALWAYS)
 
@@ -129,6 +158,10 @@ FAULTS = {
         "if (is_light) missing = wanted & ~b.seen[place];", "if (is_light) missing = wanted;", always_bottom_up
     ),
     "bottom-up: a piece of a heavy vertex": Fault("if (bits) atomicOr(upcoming + place, bits);", ";", pieces_bottom_up),
+    "masks: barred vertices are entered": Fault("seen[word] = ~Word(0);", ";", masked_bottom_up),
+    "masks: barred vertices have a distance": Fault(
+        "vertex < b.n && (!b.allowed || b.allowed[vertex])", "vertex < b.n", masked_bottom_up
+    ),
     "back to the queue: the rows of the last level": Fault("if (inside) upcoming[place] = 0;", ";", to_and_fro),
     "sums: the level of the sum": Fault(
         "b.total[source] += count * level;", "b.total[source] += count;", never_bottom_up

@@ -13,7 +13,7 @@ from oracle import random_graph, random_options
 
 from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options
-from rapids_bfs.engines.gpu import deterministic, direction_optimizing
+from rapids_bfs.engines.gpu import deterministic, direction_optimizing, first_bitmap
 from rapids_bfs.engines.gpu import persistent as one_launch
 from rapids_bfs.engines.gpu.deterministic import DEFAULT
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
@@ -44,7 +44,7 @@ BY_DEFAULT = replace(direction_optimizing.DEFAULT, threads=64, cluster=1)
 
 @pytest.fixture(autouse=True)
 def host(monkeypatch):
-    emulate(monkeypatch, one_launch, direction_optimizing, deterministic)
+    emulate(monkeypatch, one_launch, direction_optimizing, deterministic, first_bitmap)
     monkeypatch.setattr(direction_optimizing, "PREPARE_THREADS", 64)
     monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
 
@@ -82,7 +82,8 @@ def by_queue(graph, sources, options):
 def assert_sequential(search, sources, **options):
     options = Options(**options)
     steps = search.search(sources, options)
-    distances, predecessors = by_queue(search.graph, sources, options)
+    graph = search.graph if options.vertices is None else search.graph.filter(vertices=options.vertices)
+    distances, predecessors = by_queue(graph, sources, options)
     np.testing.assert_array_equal(search.distances, distances)
     np.testing.assert_array_equal(search.predecessors, predecessors)
     assert steps is None or len(steps) == search.host.levels
@@ -107,7 +108,10 @@ def search_graphs(name, orders=("ascending", "shuffled"), seeds=range(10), types
         search = search_of(with_types(graph, *types), replace(TUNINGS[name], **changes), seed)
         for _ in range(3):
             sources, options = random_options(rng, graph.num_vertices)
-            assert_sequential(search, rng.permutation(sources), **options | {"predecessors": True})
+            mask = rng.random(graph.num_vertices) < 0.7
+            mask[[*sources, options.get("target", sources[0])]] = True
+            options |= {"predecessors": True, "vertices": mask if rng.integers(3) == 0 else None}
+            assert_sequential(search, rng.permutation(sources), **options)
 
 
 @pytest.mark.parametrize("name", TUNINGS)

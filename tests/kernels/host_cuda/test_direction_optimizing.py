@@ -14,11 +14,12 @@ from tunings import CLUSTER, TUNINGS
 
 from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options
-from rapids_bfs.engines.gpu import deterministic, direction_optimizing
+from rapids_bfs.engines.gpu import deterministic, direction_optimizing, first_bitmap
 from rapids_bfs.engines.gpu import persistent as one_launch
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
+from rapids_bfs.testing import assert_valid_bfs
 
 SHORT, LONG = np.int32, np.int64
 EDITS = (
@@ -31,8 +32,9 @@ EDITS = (
 
 @pytest.fixture(autouse=True)
 def host(monkeypatch):
-    emulate(monkeypatch, one_launch, direction_optimizing)
+    emulate(monkeypatch, one_launch, direction_optimizing, first_bitmap)
     monkeypatch.setattr(direction_optimizing, "PREPARE_THREADS", 64)
+    monkeypatch.setattr(first_bitmap, "THREADS", 64)
     monkeypatch.setattr(direction_optimizing, "finish", lambda: None)
     monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
 
@@ -66,6 +68,33 @@ def search_graphs(name, seeds=range(10), types=(SHORT, SHORT), **changes):
             assert_right(search, sources, trace=bool(rng.integers(2)), **options)
 
 
+def search_within_masks(name, seeds=range(10), types=(SHORT, SHORT)):
+    """One search over what the last one left, with another mask or none; some bar nearly all, some none."""
+    for seed in seeds:
+        rng = np.random.default_rng([seed, len(name)])
+        graph = with_types(random_graph(rng, most_vertices=60, most_edges=250), *types)
+        search = search_of(graph, TUNINGS[name], seed)
+        for _ in range(4):
+            sources, options = random_options(rng, graph.num_vertices)
+            assert_stays_within(search, random_mask(rng, graph, sources, options), sources, options)
+
+
+def random_mask(rng, graph, sources, options):
+    """Of some of the vertices, all with edges, or none; the ends of the search are in it."""
+    mask = rng.random(graph.num_vertices) < rng.choice([0, 0.5, 0.8, 1])
+    mask[[*sources, options.get("target", sources[0])]] = True
+    return mask if rng.integers(4) else None
+
+
+def assert_stays_within(search, mask, sources, options):
+    graph = search.graph
+    result = search.run(np.array(sources), Options(**options, vertices=mask))
+    kept = graph if mask is None else graph.filter(vertices=mask)
+    expected = expected_distances(kept, sources, result.depth_limit, result.target)
+    np.testing.assert_array_equal(result.distances, expected)
+    assert_valid_bfs(graph, result)
+
+
 def search_small_rows(name, seeds=range(8), types=(SHORT, SHORT), **changes):
     """Graphs of up to four neighbours a vertex on average, some of more: most stand in `heavy`."""
     for seed in seeds:
@@ -87,6 +116,26 @@ def test_random_graphs(name):
 @pytest.mark.parametrize("name", TUNINGS)
 def test_small_rows(name):
     search_small_rows(name)
+
+
+@pytest.mark.parametrize("name", TUNINGS)
+def test_masks(name):
+    search_within_masks(name)
+    search_within_masks(name, range(2), (LONG, LONG))
+
+
+def test_a_masked_search_that_never_was():
+    """It leaves nothing of its mask in the bitmap that the next one begins with."""
+    graph = generate("path:70")
+    search = search_of(graph, TUNINGS["top-down"])
+    mask = np.arange(70) != 30
+    search.device.refuses = lambda cluster: search.first.masked and cluster == 1 and search.parameters.barred
+    with pytest.raises(TraversalError, match="refused"):
+        search.run(np.array([0]), Options(vertices=mask))
+    search.device.refuses = lambda cluster: False
+    assert_stays_within(search, None, [0], {})
+    assert_stays_within(search, mask, [0], {})
+    assert_stays_within(search, None, [0], {})
 
 
 @pytest.mark.parametrize("name", TUNINGS)
@@ -381,9 +430,17 @@ FAULTS = {
         "lacks == bitmaps", "false", test_arrays_that_nobody_wrote, "bottom-up"
     ),
     "distances: predecessors of isolated vertices": Fault(
-        "s.fresh && lacks == BITMAPS", "false", test_arrays_that_nobody_wrote, "bottom-up"
+        "clear_isolated && lacks == BITMAPS", "false", test_arrays_that_nobody_wrote, "bottom-up"
     ),
     "back to the queue: without the edges before": Fault("bits & ~before[word]", "bits", search_graphs, "to and fro"),
+    "masks: barred vertices lead on, bottom-up": Fault(
+        "__ldcg(visited + word) & ~__ldg(s.barred + word)",
+        "__ldcg(visited + word)",
+        *(search_within_masks, "bottom-up"),
+    ),
+    "masks: what a barred vertex was before": Fault(
+        "s.barred ? s.barred : s.isolated", "s.isolated", search_within_masks, "top-down"
+    ),
     "the next search: a bitmap that is not reset": Fault(
         "reset_for_next_search(s, w.warp, w.warps);", ";", search_graphs, "top-down"
     ),

@@ -1,0 +1,58 @@
+"""The bitmap of visited vertices that a search in one launch begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ctypes import c_int64, c_void_p
+from functools import cached_property
+from typing import Any
+
+from ..._core.cuda.arrays import on_device
+from ...graph import Graph
+from .launch import address, copy
+from .level_synchronous import Device
+from .persistent import WARP
+
+FILE, KERNEL = "masks", "bar"
+THREADS = 256  # of a block
+
+
+class FirstBitmap:
+    """It has the vertices that a search never reaches: the isolated ones and, with a mask, all that this bars.
+
+    A search leaves the isolated ones in it. Use this while the device is current.
+    """
+
+    def __init__(self, graph: Graph, device: Device, isolated: int, visited: int, barred: int | None = None) -> None:
+        """These are addresses of bitmaps: ``isolated``; ``visited``, which searches begin with and has the isolated
+        vertices now; and ``barred``, which a mask fills too."""
+        self.graph, self.device = graph, device
+        self.isolated, self.visited, self.barred = isolated, visited, barred
+        self.words = -(-graph.num_vertices // WARP)
+        self.masked = False  # may it have vertices that a mask bars? Not every search that was to come may have run
+        self.allowed = c_void_p()  # the address of the mask on the device,
+        self.mask: Any = None  # and the mask
+
+    def prepare(self, mask: Any) -> None:
+        """Prepare it for the next search. To be called before each.
+
+        ``mask`` (bool, n) bars the vertices that it leaves out. If it is on the device, nothing writes it any more.
+        """
+        if mask is not None:
+            self.masked = True
+            self.mask = mask if on_device(mask) else self.device.upload(mask)
+            self.allowed.value = address(self.mask)
+            self.bar()
+        elif self.masked:
+            copy(self.visited, self.isolated, 4 * self.words, self.device.stream_handle)
+            self.masked, self.mask = False, None
+
+    @cached_property
+    def bar(self) -> Callable[[], None]:
+        """Launch the kernel that fills the bitmaps from the mask."""
+        graph, device = self.graph, self.device
+        kernel = device.compiled(FILE, KERNEL, graph.targets.dtype, graph.offsets.dtype, THREADS, 1)
+        blocks = min(device.resident_blocks, -(-self.words // THREADS))
+        bitmaps = self.isolated, self.visited, self.barred
+        arguments = self.allowed, c_int64(graph.num_vertices), *map(c_void_p, bitmaps)
+        return kernel.launcher(blocks, THREADS, 0, device.stream_handle, *arguments)
