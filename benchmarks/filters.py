@@ -14,7 +14,7 @@ from .record import Record
 from .tables import Table, code, middle
 from .timing import device_wait, one_by_one
 
-REPEAT = 9
+REPEAT = 15
 DIRECTED = "filter, directed"
 UNDIRECTED = "filter, undirected"
 CHECK = "its check of symmetry"
@@ -22,6 +22,7 @@ BY_VERTICES = "filter by vertices"
 SEARCH = "search"
 ALL_ALLOWED = "search, mask of all"
 MASKED = "search, 7 of 10 vertices"
+FROM_HOST = "its mask on the host"
 ONCE = "search, edges=mask"
 
 
@@ -45,6 +46,7 @@ def measured(spec: str, device: str) -> dict[str, list[float]]:
     source = int(graph.sample_sources(1, 1)[0])
     allowed = np.random.default_rng(1).random(graph.num_vertices) < 0.7
     allowed[source] = True
+    on_host = allowed
     allowed, everywhere = moved(allowed, device), moved(np.ones(graph.num_vertices, bool), device)
     half = graph.filter(edges=edges)
     expect(0.4 < half.num_arcs / graph.num_arcs < 0.6, "half of the arcs")
@@ -58,22 +60,38 @@ def measured(spec: str, device: str) -> dict[str, list[float]]:
         SEARCH: lambda: bfs(graph, source),
         ALL_ALLOWED: lambda: bfs(graph, source, vertices=everywhere),
         MASKED: lambda: bfs(graph, source, vertices=allowed),
+        FROM_HOST: lambda: bfs(graph, source, vertices=on_host),
         ONCE: lambda: bfs(graph, source, edges=edges),
     }
     wait = device_wait() if device == "cuda" else None
     return {name: one_by_one([call] * REPEAT, warm_s=0.2, wait=wait) for name, call in calls.items()}
 
 
+def beside_earlier(kept: Record, new: Record) -> Record:
+    """What was measured at another commit stays in the file, as ``before``."""
+    same = kept.get("commit") == new.get("commit")
+    before = kept.get("before") if same else {key: kept[key] for key in ("date", "commit", "rows") if key in kept}
+    return new | ({"before": before} if before else {})
+
+
 def filters_table(record: Record) -> Table:
-    """Medians in milliseconds."""
+    """Medians in milliseconds; those of an earlier commit above, if the file has some."""
     names = list(record["rows"][0]["ms"])
-    return " | ".join(["graph", *names]), (
-        [code(row["graph"]), *map(middle, row["ms"].values())] for row in record["rows"]
+    earlier = record.get("before", {"rows": []})["rows"]
+    lines = [("before", row) for row in earlier] + [("now" if earlier else None, row) for row in record["rows"]]
+    lines.sort(key=lambda line: line[1]["graph"])
+    return " | ".join(["graph", "", *names]), (
+        [code(row["graph"]), when, *(middle(row["ms"][name]) if name in row["ms"] else None for name in names)]
+        for when, row in lines
     )
 
 
 ON_CPU = partial(filters, graphs=("rmat:20", "grid:1000"), device="cpu")
 CASES = [
-    Case("filters", "graphs filtered, and searched with masks", filters, filters_table, ("GPU",)),
-    Case("filters-cpu", "the same on the CPU", ON_CPU, filters_table, file="filters"),
+    Case(
+        *("filters", "graphs filtered, and searched with masks", filters, filters_table),
+        needs=("GPU",),
+        place=beside_earlier,
+    ),
+    Case("filters-cpu", "the same on the CPU", ON_CPU, filters_table, file="filters", place=beside_earlier),
 ]
