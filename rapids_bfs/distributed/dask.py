@@ -1,8 +1,9 @@
 """Ranks that are workers of a Dask cluster: the client's side. The workers' side is in `workers`.
 
-A task creates a `Rank` on each worker. Dask frees it, with all values stored there, when the graph or the client goes
-away. SPMD functions are called through `Client.run`, not as tasks: the scheduler starts tasks one by one, which takes
-some ten milliseconds, and `Client.run` reports at once that a worker has gone.
+On each worker a `Rank` is an actor of Dask's: the worker neither moves it nor spills it to disk, and frees it, with all
+values stored there, when the graph or the client goes away. SPMD functions are called through `Client.run`, not as
+tasks: the scheduler starts tasks one by one, which takes some ten milliseconds, and `Client.run` reports at once that a
+worker has gone.
 """
 
 from __future__ import annotations
@@ -51,12 +52,17 @@ class DaskLauncher(Launcher):
         self._names = [f"partition {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
         self._values(lambda: self._outcomes({rank: self._equipped(rank) for rank in range(self.size)}))
         places = device, self.workers, self._names, timeout
-        self._rank_futures = self._tasks(Rank, [(self.token, rank, *places) for rank in range(self.size)])
-        self._finish(remote.exists, [()] * self.size, timeout)
+        with suppress(ValueError):  # the scheduler is not allowed to load plugins
+            client.register_plugin(_kept())
+        given = [(self.token, rank, *places) for rank in range(self.size)]
+        self._rank_futures = self._tasks(Rank, given, actor=True)
+        self._values(lambda: self._outcomes({rank: self._made(rank) for rank in range(self.size)}, timeout))
 
     @classmethod
     def shared(cls, client: Any, workers: Sequence[str], device: str) -> DaskLauncher:
         """The launcher that all graphs on these workers use: connecting its ranks takes longer than a search."""
+        if not workers:
+            raise InputError("the Dask cluster has no workers: start some")
         require_few_ranks(len(workers), device)
         key = client.id, tuple(workers), device
         launcher = _shared.get(key)
@@ -87,12 +93,16 @@ class DaskLauncher(Launcher):
         """Store ``function(*values)`` on each rank, where ``futures[rank]`` are done on its worker, and each value is a
         `workers.Stored`. The function gets no communicator. The futures are to be kept as long as the values."""
         handle = OnWorkers(self)
-        self._finish(remote.hold, [(handle.key, function, *(future.key for future in mine)) for mine in futures])
+        keys = [[future.key for future in mine] for mine in futures]
+        self._require_process()
+        with self._turns:
+            self._on_workers("hold", handle.key, function, keys)
         return handle
 
     def taken(self, handle: OnWorkers) -> list[Any]:
         """Turn the stored values into Dask futures. A busy worker finishes them later."""
-        futures = self._tasks(remote.take, [(rank, handle.key) for rank in self._rank_futures])
+        given = [(actor, self.token, rank, handle.key) for rank, actor in enumerate(self._rank_futures)]
+        futures = self._tasks(remote.take, given)
         for future in futures:
             future.add_done_callback(partial(_until_done, handle))
         return futures
@@ -102,10 +112,11 @@ class DaskLauncher(Launcher):
 
         return dd.from_delayed(self.taken(self.map(function, each=each)), verify_meta=False)
 
-    def _tasks(self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]]) -> list[Any]:
+    def _tasks(self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]], **options: Any) -> list[Any]:
         """Submit a Dask task ``function(*arguments[rank])`` to each rank's worker."""
+        options |= {"pure": False, "allow_other_workers": False}
         return [
-            self.client.submit(function, *given, pure=False, workers=[worker], allow_other_workers=False)
+            self.client.submit(function, *given, workers=[worker], key=f"{PACKAGE}-{secrets.token_hex(8)}", **options)
             for worker, given in zip(self.workers, arguments, strict=True)
         ]
 
@@ -114,13 +125,10 @@ class DaskLauncher(Launcher):
         reason = await unfit(self.client, self.workers[rank], self.device, self.size)
         return Outcome(reason, InputError if reason else None)
 
-    def _finish(
-        self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]], patience: float = math.inf
-    ) -> None:
-        """Wait for tasks ``function(rank, *arguments)`` that return an `Outcome`; raise as `collect` does."""
-        self._require_process()
-        tasks = self._tasks(function, [(rank, *each) for rank, each in zip(self._rank_futures, arguments, strict=True)])
-        self._values(lambda: self._outcomes({rank: task.result() for rank, task in enumerate(tasks)}, patience))
+    async def _made(self, rank: int) -> Outcome:
+        """The outcome of making the rank."""
+        await self._rank_futures[rank]
+        return Outcome(None)
 
     def _require_process(self) -> None:
         """Raise `TraversalError` in a forked child, which does not have the client's threads."""
@@ -225,12 +233,12 @@ class DaskLauncher(Launcher):
             elif done:
                 heard = now
             else:
-                alive = await self._alive()
+                alive = await self._statuses()
                 outcomes |= {rank: self._lost(rank) for rank in waiting.values() if self.workers[rank] not in alive}
                 if now > heard + self.timeout:
                     silent = [rank for rank in waiting.values() if not await self._answers(rank)]
                     heard = now
-            outcomes |= {rank: self._silent(rank) for rank in silent if rank not in outcomes}
+            outcomes |= {rank: await self._silent(rank) for rank in silent if rank not in outcomes}
             for each in [each for each, rank in waiting.items() if rank in outcomes]:
                 each.cancel()
                 del waiting[each]
@@ -252,12 +260,16 @@ class DaskLauncher(Launcher):
     def _lost(self, rank: int) -> Outcome:
         return Outcome(f"{self._names[rank]} is gone, and with it its partition: make the graph again", TraversalError)
 
-    def _silent(self, rank: int) -> Outcome:
-        return Outcome(f"{self._names[rank]} does not answer: restart it and make the graph again", TraversalError)
+    async def _silent(self, rank: int) -> Outcome:
+        reason = "does not answer: restart it and make the graph again"
+        if (await self._statuses()).get(self.workers[rank]) == "paused":
+            reason = "has been paused by Dask, since its memory is full: free memory there, or give it more"
+        return Outcome(f"{self._names[rank]} {reason}", TraversalError)
 
-    async def _alive(self) -> set[str]:
-        """The addresses of the workers that the scheduler knows."""
-        return set(await asyncio.wait_for(self.client.nthreads(), self.timeout))
+    async def _statuses(self) -> dict[str, str]:
+        """The status of each worker that the scheduler knows, by address."""
+        found = await asyncio.wait_for(self.client.scheduler.identity(n_workers=-1), self.timeout)
+        return {address: worker["status"] for address, worker in found["workers"].items()}
 
     async def _answers(self, rank: int) -> bool:
         call = self.client.run(os.getpid, workers=[self.workers[rank]], on_error="ignore")
@@ -270,6 +282,23 @@ class DaskLauncher(Launcher):
         with suppress(Exception):
             call = self.client.run(function, self.token, *arguments, workers=list(self.workers), on_error="ignore")
             await asyncio.wait_for(call, GRACE)
+
+
+def _kept() -> Any:
+    """A plugin by which the scheduler keeps an adaptive cluster from closing workers with ranks. Its class is pickled
+    by value, since it is local: the scheduler may lack our package."""
+    from distributed import SchedulerPlugin
+
+    ours = f"{PACKAGE}-"
+
+    class Kept(SchedulerPlugin):  # type: ignore[misc]  # Dask has no types
+        name = f"{PACKAGE}.ranks"
+        idempotent = True
+
+        def valid_workers_downscaling(self, scheduler: Any, workers: list[Any]) -> list[Any]:
+            return [worker for worker in workers if not any(str(task.key).startswith(ours) for task in worker.actors)]
+
+    return Kept()
 
 
 _shared: weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], DaskLauncher] = weakref.WeakValueDictionary()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from .._core.csr.host import Pairs
 from .._core.cuda.arrays import CPU, CUDA
+from .._core.formatting import counted, size
 from ..adapters.dask import FRAME, checked_edges, client_here, edge_columns
-from ..errors import InputError
+from ..errors import InputError, TraversalError
 from .build import Plan, build
-from .dask import DaskLauncher
+from .communicators import TIMEOUT
+from .dask import TICK, DaskLauncher
 from .graph import DistributedGraph
 from .sources import EdgeSource, LocalEdges, StringEdges
 from .workers import Stored
@@ -19,6 +23,7 @@ from .workers import Stored
 if TYPE_CHECKING:
     import pyarrow as pa
 
+FIRST_TICK = 0.05  # seconds until we first look whether a computation goes on, then twice as long, at most `TICK`
 NUMBERS = "iuf"  # kinds of dtypes that vertex ids may have
 START = "client = distributed.Client(dask_cuda.LocalCUDACluster())"
 
@@ -71,8 +76,10 @@ def _distributed(
     frame: Any, columns: tuple[str, str], device: str, plan: Plan, compute: Callable[..., Held]
 ) -> DistributedGraph:
     client = client_here()
-    launcher = DaskLauncher.shared(client, sorted(client.nthreads()), device)
+    if workers := sorted(client.nthreads()):  # those that cannot be ranks are told before anything is computed
+        launcher = DaskLauncher.shared(client, workers, device)
     futures, make_source = compute(client, frame, columns, plan)
+    launcher = DaskLauncher.shared(client, sorted(client.nthreads()), device)  # others may have come meanwhile
     edges = launcher.hold(make_source, _by_worker(client, futures, launcher.workers))
     partitions = launcher.map(build, plan, each=[edges])
     return DistributedGraph(partitions, launcher, name=plan.name, columns=columns, frame=FRAME)
@@ -82,7 +89,7 @@ def _persisted(client: Any, frame: Any, columns: tuple[str, str], plan: Plan) ->
     """The frame's partitions as they are, computed if necessary."""
     from distributed import futures_of
 
-    return _done(futures_of(client.persist(frame))), partial(source_of, columns, plan.name)
+    return _done(client, futures_of(client.persist(frame)), plan.name), partial(source_of, columns, plan.name)
 
 
 def _computed_tables(client: Any, frame: Any, columns: tuple[str, str], plan: Plan) -> Held:
@@ -94,8 +101,8 @@ def _computed_tables(client: Any, frame: Any, columns: tuple[str, str], plan: Pl
         delayed(checked_edges)(part, columns, f"{name}, partition {index}")
         for index, part in enumerate(frame.to_delayed())
     ]
-    futures = _done(client.compute(tables))
-    kinds = {kind for kind in client.gather(client.map(_kind, futures, pure=False)) if kind}
+    futures = _done(client, client.compute(tables), name)
+    kinds = {kind for kind in client.gather(_done(client, client.map(_kind, futures, pure=False), name)) if kind}
     if len(kinds) > 1:
         raise InputError(
             f"{name}: its partitions hold ids of several types, {' and '.join(sorted(kinds))}: cast them to one"
@@ -132,12 +139,58 @@ def _strings_of(columns: tuple[str, str], *tables: Stored) -> StringEdges:
     return StringEdges(lambda: (table for table in (stored() for stored in tables) if table.num_rows), columns)
 
 
-def _done(futures: list[Any]) -> list[Any]:
-    """Futures, once all are done. Raises what computing one of them raised."""
-    for future in futures:
-        if error := future.exception():
-            raise error
-    return futures
+def _done(client: Any, futures: list[Any], name: str) -> list[Any]:
+    """Futures, once all are done. Raises what computing one of them raised.
+
+    Raises `InputError` when Dask has not gone on for `TIMEOUT` seconds: it starts no tasks on workers whose memory is
+    full, and waits for memory that nothing may ever free.
+    """
+    from distributed import CancelledError, wait
+
+    tick, since, before = FIRST_TICK, 0.0, None
+    while True:
+        try:
+            with client.as_current(), suppress(TimeoutError):
+                wait(futures, timeout=tick)
+        except CancelledError:
+            raise TraversalError(f"{name}: Dask has cancelled its partitions: make the graph again") from None
+        if failed := next((future for future in futures if future.status == "error"), None):
+            raise failed.exception()
+        if all(future.done() for future in futures):
+            return futures
+        workers = client.scheduler_info(n_workers=-1)["workers"]
+        now = sum(future.done() for future in futures), {each: _state(workers[each]) for each in workers}
+        heard = min((worker["last_seen"] for worker in workers.values()), default=time())  # of all of them
+        if now != before or any(map(_is_busy, workers.values())):
+            since = heard
+        elif heard > since + TIMEOUT:
+            raise InputError(f"{name}: for {TIMEOUT:g} s Dask has not gone on with its partitions: {_why(workers)}")
+        tick, before = min(2 * tick, TICK), now
+
+
+def _state(worker: Any) -> Any:
+    """What Dask's scheduler knows of a worker that changes when it gets on."""
+    return worker["status"], *(
+        worker["metrics"].get(each) for each in ("task_counts", "managed_bytes", "spilled_bytes")
+    )
+
+
+def _is_busy(worker: Any) -> bool:
+    counts = worker["metrics"].get("task_counts", {})
+    return any(counts.get(state) for state in ("executing", "long-running", "flight"))
+
+
+def _why(workers: Mapping[str, Any]) -> str:
+    """Why none of the workers gets on, and what to do."""
+    paused = {each: worker for each, worker in workers.items() if worker["status"] == "paused"}
+    if paused:
+        address, worker = max(paused.items(), key=lambda each: each[1]["metrics"].get("memory", 0))
+        used = f"{size(worker['metrics'].get('memory', 0))} of {size(worker['memory_limit'])}"
+        return (
+            f"it has paused {len(paused)} of {counted(len(workers), 'worker')}, whose memory is full (worker "
+            f"{address}: {used}): give workers more memory, or take more of them"
+        )
+    return "no worker takes its tasks: see what they wait for" if workers else "the cluster has no workers"
 
 
 def _by_worker(client: Any, futures: Sequence[Any], workers: Sequence[str]) -> list[list[Any]]:
@@ -145,7 +198,9 @@ def _by_worker(client: Any, futures: Sequence[Any], workers: Sequence[str]) -> l
     held: dict[str, list[Any]] = {worker: [] for worker in workers}
     where = client.who_has(futures)
     for future in futures:
-        held[min(where[future.key], key=lambda worker: len(held[worker]))].append(future)
+        if not (holders := held.keys() & where[future.key]):
+            raise TraversalError("workers have come or gone meanwhile: make the graph again")
+        held[min(sorted(holders), key=lambda worker: len(held[worker]))].append(future)
     return list(held.values())
 
 

@@ -33,8 +33,7 @@ class Outcome(NamedTuple):
 class Rank:
     """A rank in its worker's process, with its communicator and the values that are stored there.
 
-    It is the result of a task: the worker frees it when the client releases the task or goes away. It cannot be
-    pickled, so Dask neither moves nor spills it.
+    It is an actor: its worker frees it when the client releases it or goes away.
     """
 
     def __init__(
@@ -56,9 +55,6 @@ class Rank:
         self._changed = threading.Condition()
         self._working = False  # an aborted call may still be running
         _ranks[token, rank] = self
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a partition of a graph stays on its worker")
 
     def guarded(self, work: Callable[..., Any], *arguments: Any) -> Outcome:
         """The outcome of ``work(*arguments)``. A failure aborts the other ranks."""
@@ -98,6 +94,10 @@ class Rank:
         else:
             self.communicator = nccl.NcclCommunicator.connect(identifier, self.rank, self.names, self.timeout)
             self.communicator.barrier()  # it may be aborted while it joins
+
+    def hold(self, key: str, function: Callable[..., Any], keys: Sequence[Sequence[Any]]) -> None:
+        """Store ``function(*values)`` under ``key``, where the values are what Dask has here under ``keys[rank]``."""
+        self.store(key, function(*(Stored(self.worker, each) for each in keys[self.rank])))
 
     def call(
         self,
@@ -171,23 +171,13 @@ def lacking(size: int) -> str | None:
     return None
 
 
-def exists(rank: Rank) -> Outcome:
-    """A task that succeeds once the rank exists."""
-    return Outcome(None)
-
-
-def hold(rank: Rank, key: str, function: Callable[..., Any], *keys: Any) -> Outcome:
-    """Store ``function(*values)`` under ``key``, where the values are what Dask has on this worker under ``keys``."""
-    return rank.guarded(lambda: rank.store(key, function(*(Stored(rank.worker, each) for each in keys))))
-
-
 def itself(value: Any) -> Any:
     return value
 
 
-def take(rank: Rank, key: str) -> Any:
-    """Hand the value stored under ``key`` over to Dask."""
-    return rank.values.pop(key)
+def take(actor: Any, token: str, rank: int, key: str) -> Any:
+    """A task that hands the value stored under ``key`` over to Dask. It depends on the rank, see `Rank`."""
+    return _ranks[token, rank].values.pop(key)
 
 
 async def call(token: str, rank: int, method: str, *arguments: Any) -> Outcome:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import edge_lists, edges_of
-from test_dask_launcher import eventually, kept_there
+from test_dask_launcher import eventually, kept_there, paused
 
 from rapids_bfs import Graph, InputError, as_graph, bfs, validate
 from rapids_bfs.adapters import importer_of
@@ -23,6 +23,8 @@ dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
+from rapids_bfs.distributed import frames as in_dask_frames  # noqa: E402
+from rapids_bfs.distributed.dask import DaskLauncher  # noqa: E402
 from rapids_bfs.distributed.frames import from_dask_cudf  # noqa: E402
 
 IDS = {
@@ -206,6 +208,18 @@ class TestOnWorkers:
                 assert result.distance_to(before) == result.distance_to(vertex) - 1
             else:
                 assert pd.isna(before) or before == -1
+
+    def test_a_frame_that_paused_workers_do_not_compute(self, dask_client, monkeypatch):
+        frame = frames({"u": [0], "v": [1]}, [])[1]
+        launcher = DaskLauncher.shared(dask_client, sorted(dask_client.nthreads()), "cpu")  # ranks are tasks too
+        line = (
+            r"^frame: for 3 s Dask has not gone on with its partitions: it has paused 3 of 3 workers, whose memory is"
+        )
+        with monkeypatch.context() as patch, paused(dask_client, launcher.workers):
+            patch.setattr(in_dask_frames, "TIMEOUT", 3)
+            with pytest.raises(InputError, match=line):
+                as_graph(frame)
+        assert as_graph(frame).num_vertices == 2
 
     def test_partitions_that_are_there_are_used_where_they_are(self, dask_client):
         frame = frames({"u": np.arange(40), "v": np.roll(np.arange(40), 1)}, [5, 9, 20])[1].persist()

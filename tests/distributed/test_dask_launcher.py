@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import contextmanager
 
 import faults
 import numpy as np
@@ -106,6 +107,24 @@ def impatient(launcher, patience):
     return launcher
 
 
+@contextmanager
+def paused(client, workers):
+    """A context in which workers start no tasks, as when their memory is full."""
+    client.run(set_status, "paused", workers=workers)
+    try:
+        yield
+    finally:
+        client.run(set_status, "running", workers=workers)
+
+
+def set_status(name, dask_worker):
+    dask_worker.status = distributed.core.Status[name]
+
+
+def types_of_data(dask_worker):
+    return {type(value).__name__ for value in dask_worker.data.values()}
+
+
 def works(launcher):
     try:
         return bool(launcher.collect(exchanged, 1))
@@ -147,7 +166,7 @@ def press():
 
 
 with Client(os.environ["SCHEDULER"], set_as_default=False) as client:
-    launcher = DaskLauncher(client, sorted(client.nthreads()))
+    launcher = DaskLauncher(client, sorted(client.nthreads()), timeout=600)
     threading.Thread(target=press, daemon=True).start()
     try:
         launcher.collect(wait)
@@ -251,6 +270,12 @@ class TestCalls:
         with pytest.raises(TraversalError, match="client of this graph is closed: make the graph again"):
             launcher.collect(total, each=[kept, kept])
 
+    def test_ranks_do_not_keep_dask_from_spilling(self, dask_client):
+        """What cannot be pickled would, among a worker's data."""
+        launcher = launcher_of(dask_client)
+        assert not any("Rank" in types for types in dask_client.run(types_of_data).values())
+        assert launcher.collect(exchanged, 1)
+
     def test_one_worker(self, dask_client):
         launcher = DaskLauncher(dask_client, list(dask_client.nthreads())[:1])
         assert launcher.collect(exchanged, 2) == [([[0, 0]], [0])]
@@ -298,6 +323,7 @@ class TestCalls:
             [dask_client.submit(int, value, workers=[worker], pure=False) for value in (rank, 7)]
             for rank, worker in enumerate(launcher.workers)
         ]
+        assert [dask_client.gather(mine) for mine in futures] == [[0, 7], [1, 7], [2, 7]]
         kept = launcher.hold(largest, futures)
         taken = launcher.taken(kept)
         assert dask_client.gather(taken) == [7, 7, 7]
@@ -428,6 +454,13 @@ class TestFailures:
         assert other.collect(exchanged, 1)
         assert [each.tolist() for each in other.collect(lambda mine, communicator: mine, each=[kept])] == [[0, 0, 0]]
         assert dask_client.submit(lambda: 5).result() == 5
+
+    def test_a_worker_that_dask_has_paused(self, dask_client):
+        worker = sorted(dask_client.nthreads())[1]
+        line = rf"^partition 1 of 3 \(worker {worker}\) has been paused by Dask, since its memory is full: free memory"
+        with paused(dask_client, [worker]), pytest.raises(TraversalError, match=line):
+            launcher_of(dask_client, timeout=2)
+        assert launcher_of(dask_client).collect(exchanged, 1)
 
     def test_a_worker_that_is_stopped(self, dask_client, monkeypatch):
         monkeypatch.setattr(on_dask, "GRACE", 8)
