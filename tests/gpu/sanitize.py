@@ -10,7 +10,9 @@ what it says of that is not counted. The races in global memory that an algorith
 these are they, and why they do no harm:
 """
 
+import os
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -155,20 +157,29 @@ def sanitize(tools):
     for tool, part in product(tools, PARTS):
         command = ["compute-sanitizer", "--tool", tool, "--report-api-errors", "no", "--error-exitcode", str(FOUND)]
         command += [sys.executable, "-P", __file__, "--run", tool, part]
-        try:
-            done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
-            clean = is_clean(done.returncode, done.stdout)
-            verdict, output = "clean" if clean else f"exit code {done.returncode}", (done.stdout, done.stderr)
-        except subprocess.TimeoutExpired as error:
-            clean, verdict, output = False, f"no end in {PATIENCE} s", (error.stdout, error.stderr)
+        code, output = run_bounded(command)
+        clean = is_clean(code, output)
         if not clean:
-            print(*output, sep="\n")
+            print(output)
+        verdict = f"no end in {PATIENCE} s" if code is None else "clean" if clean else f"exit code {code}"
         print(f"{tool}, {part}: {verdict}", flush=True)
         found |= not clean
     print("races in global memory that are known and benign:")
     for kernel, why in BENIGN.items():
         print(f"  {kernel}: {why}")
     return int(found)
+
+
+def run_bounded(command):
+    """The exit code of a command and what it wrote; None if it had to be ended, with all processes that it began."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "start_new_session": True}
+    with subprocess.Popen(command, **options) as running:
+        try:
+            output, _ = running.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)
+            return None, running.communicate()[0]
+    return running.returncode, output
 
 
 def is_clean(code, output):

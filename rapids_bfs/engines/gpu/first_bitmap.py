@@ -40,7 +40,8 @@ class FirstBitmap:
         """
         if mask is not None:
             self.masked = True
-            self.mask = mask if on_device(mask) else self.device.upload(mask)
+            with self.device.active():
+                self.mask = mask if on_device(mask) else self.device.upload(mask)
             self.allowed.value = address(self.mask)
             self.bar()
         elif self.masked:
