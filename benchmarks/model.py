@@ -47,12 +47,11 @@ class Design(NamedTuple):
 
 
 NCCL, WINDOWS = Design("rows, NCCL", ROWS, kernels=False), Design("rows, windows in a host", ROWS)
+GRID = Design("two dimensions, compact", TWO_DIMENSIONS, compact=True)
 RACK = Design("rows, windows in an NVL72", ROWS, 72)
-DESIGNS = (
-    *(NCCL, WINDOWS, Design("two dimensions", TWO_DIMENSIONS)),
-    *(Design("two dimensions, compact", TWO_DIMENSIONS, compact=True), RACK),
-    Design("two dimensions of NVL72, compact", TWO_DIMENSIONS, 72, compact=True),
-)
+RACKS = Design("two dimensions of NVL72, compact", TWO_DIMENSIONS, 72, compact=True)
+DESIGNS = NCCL, WINDOWS, Design("two dimensions", TWO_DIMENSIONS), GRID, RACK, RACKS
+HOSTS = 1, 4, 16, 64, 256, 1024
 
 
 def sources() -> Record:
@@ -186,6 +185,29 @@ def cost(design: Design, scale: int, gpus: int, each: dict[str, float], rate: di
     return facts | {"fits": memory <= rate["memory_gb200" if rack else "memory_h200"]}
 
 
+def consequences(rows: Sequence[Record]) -> Record:
+    """What follows from counts: the fits, and searches by every design as the graph grows with the machine, by two
+    designs on any number of hosts, on two GPUs, and in one rack."""
+    rate, found, scales = rates(), fits(rows), range(SMALLEST, LARGEST + 1)
+
+    def costs(design: Design, scale: int, gpus: int) -> Record:
+        return cost(design, scale, gpus, shape(rows, found, design.partitioning, scale), rate)
+
+    def brief(design: Design, scale: int, hosts: int) -> Record:
+        each = costs(design, scale, HOST * hosts)
+        return {"total_s": each["total_s"], "fits": each["fits"]}
+
+    return {
+        **{"rates": rate, "fits": found, "one rack": costs(RACK, 35, RACK.domain)},
+        "searches": [costs(design, scale, HOST << (scale - SMALLEST)) for scale in scales for design in DESIGNS],
+        "any hosts": {
+            str(scale): [[brief(design, scale, hosts) for design in (WINDOWS, GRID)] for hosts in HOSTS]
+            for scale in scales[::2]
+        },
+        "two GPUs": [costs(design, scale, 2) for scale in (24, 26, 28) for design in (WINDOWS, NCCL)],
+    }
+
+
 def model(*, largest=18, ranks=64, sources=3) -> Iterator[Record]:
     """Counts at five scales of rmat and urand, on a quarter of the ranks and on all, and what follows from them: by the
     model for two GPUs too, beside what these took."""
@@ -199,16 +221,7 @@ def model(*, largest=18, ranks=64, sources=3) -> Iterator[Record]:
             counted = list(runs(f"{kind}:{scale}", (ranks // 4, ranks), sources))
             rows += map(summed, counted)
             examples = [run for run in counted if run["ranks"] == ranks and run["source"] == counted[0]["source"]]
-    rate, found = rates(), fits(rows)
-
-    def costs(design: Design, scale: int, gpus: int) -> Record:
-        return cost(design, scale, gpus, shape(rows, found, design.partitioning, scale), rate)
-
-    scales = range(SMALLEST, LARGEST + 1)
-    searches = [costs(design, scale, HOST << (scale - SMALLEST)) for scale in scales for design in DESIGNS]
-    pairs = [costs(design, scale, 2) for scale in (24, 26, 28) for design in (WINDOWS, NCCL)]
-    facts = {"examples": examples, "rates": rate, "fits": found, "searches": searches, "two GPUs": pairs}
-    yield facts | {"one rack": costs(RACK, 35, RACK.domain), "rows": rows}
+    yield {"examples": examples, **consequences(rows), "rows": rows}
 
 
 def searches_table(record: Record) -> Table:
@@ -222,6 +235,18 @@ def searches_table(record: Record) -> Table:
         ]
         for each in record["searches"]
         if each["scale"] in (SMALLEST, 35, LARGEST)
+    )
+
+
+def hosts_table(record: Record) -> Table:
+    """Milliseconds by rows with windows in a host, and in two dimensions."""
+
+    def cell(costs: Sequence[Record]) -> str:
+        times = [figure(1e3 * each["total_s"]) if each["fits"] else "no room" for each in costs]
+        return "; ".join(dict.fromkeys(times))
+
+    return "scale | hosts: " + " | ".join(map(figure, HOSTS)), (
+        [scale, *map(cell, by_hosts)] for scale, by_hosts in record["any hosts"].items()
     )
 
 
@@ -265,5 +290,6 @@ def rates_table(record: Record) -> Table:
     )
 
 
-MORE = {"model-levels": levels_table, "model-fits": fits_table, "model-two": two_gpus_table, "model-rates": rates_table}
+MORE = {"model-hosts": hosts_table, "model-levels": levels_table, "model-fits": fits_table}
+MORE |= {"model-two": two_gpus_table, "model-rates": rates_table}
 CASES = [Case("model", "searches on up to 1,024 hosts, from counts", model, searches_table, more_tables=MORE)]
