@@ -11,6 +11,8 @@ from itertools import islice
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from ._core.arguments import quoted
 from .algorithms.all_shortest_paths import shortest_path_dag
 from .algorithms.batch import bfs_batch
@@ -76,6 +78,13 @@ def _batches(graph: Graph, width: int) -> None:
         bfs_batch(graph, sources, keep=keep, engine=ENGINE)
 
 
+def _filter(graph: Graph) -> None:
+    """With columns of every size."""
+    columns = {str(size): np.zeros(graph.num_arcs, f"i{size}") for size in (1, 2, 4, 8)}
+    masks = {"edges": np.ones(graph.num_arcs, bool), "vertices": np.ones(graph.num_vertices, bool)}
+    graph.replace(edge_data=columns).filter(**masks)
+
+
 def _networkx(graph: Graph) -> None:
     """Call each function of the backend on a graph of numbers and, if it is small, on one of strings."""
     import networkx as nx
@@ -112,6 +121,7 @@ QUESTIONS: dict[str, Callable[[Graph], Any]] = {
     "validate": lambda graph: verdict_of(graph, bfs(graph, 0, engine=ENGINE)),
     "shortest_path": _path,
     "shortest_path_dag": lambda graph: shortest_path_dag(graph, 0).path_counts,
+    "filter": _filter,
     "neighborhoods, ego_graphs": lambda graph: ego_graphs(graph, [0], 1),
     "connected_components": connected_components,
     "eccentricity, diameter, ...": lambda graph: (
