@@ -60,6 +60,7 @@ def test_help(name, capsys):
         ["networkx", "--nodes", "40", "--small-nodes", "20"],
         ["cpu", "--only", "karate", "--seconds", "0.01", "--cores", "1"],
         ["engines", "rmat:6", "--engines", "cpu,scipy", "--sources", "2"],
+        ["model", "--largest", "8", "--ranks", "16", "--sources", "1"],
     ],
     ids=lambda arguments: arguments[0],
 )
