@@ -56,64 +56,94 @@ __global__ void bar(const unsigned char* allowed, long long n, const unsigned* i
     }
 }
 
+// Rows along a run of arcs, and which of them are barred. All lanes of a warp call its functions together.
+template <typename Vertex, typename Offset>
+struct BarredRows {
+    RowWindow<Offset> window;
+    const unsigned* barred;
+    long long base;          // the vertex of the first row
+    bool is_barred = false;  // the row of this lane
+
+    __device__ void seek(long long arc) {
+        window.seek(arc);
+        look();
+    }
+
+    // Those of the arcs from `first` to `end`, at most 32, that do not leave a barred row, as bits.
+    __device__ unsigned others(long long first, long long end) {
+        unsigned bits = 0;
+        for (;;) {
+            const long long from = max(window.begin - first, 0ll), to = min(window.end - first, 32ll);
+            const unsigned row = from < to ? ALL >> (WARP - (to - from)) << from : 0;
+            bits |= warp_reduce_or(is_barred ? 0 : row);
+            if (window.last() >= end) return bits;
+            window.advance();
+            look();
+        }
+    }
+
+private:
+    __device__ void look() {
+        const long long row = window.row + lane_id();
+        is_barred = row >= window.n || test(barred, static_cast<Vertex>(base + row));
+    }
+};
+
+// Of 32 words of arcs from `first` on, each in a lane, those whose ends are not barred.
+template <typename Vertex, typename Offset>
+__device__ inline unsigned without_barred(BarredRows<Vertex, Offset>& rows, const Vertex* targets, long long m,
+                                          long long first, unsigned mine) {
+    unsigned left = 0;
+    for (int i = 0; i < WARP && first + i * WARP < m; i += UNROLL) {
+        Vertex target[UNROLL];
+        bool keep[UNROLL];
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            const long long arc = first + (i + k) * WARP + lane_id();
+            target[k] = arc < m ? targets[arc] : 0;
+        }
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            const long long word = first + (i + k) * WARP;
+            unsigned bits = __shfl_sync(ALL, mine, i + k);
+            if (bits) bits &= rows.others(word, min(word + WARP, m));
+            keep[k] = bits >> lane_id() & 1;
+        }
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) keep[k] = keep[k] && !test(rows.barred, target[k]);
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            const unsigned bits = __ballot_sync(ALL, keep[k]);
+            if (lane_id() == i + k) left = bits;
+        }
+    }
+    return left;
+}
+
 // Fill `kept`, `ranks` and `counts`. Each of the masks may be null. The first row is that of the vertex `base`.
 template <typename Vertex, typename Offset>
 __global__ void kept_arcs(const Offset* offsets, const Vertex* targets, long long n, long long m, long long base,
                           const unsigned char* edges, const unsigned* barred, unsigned* kept, unsigned short* ranks,
                           long long* counts) {
-    constexpr int WORDS = LONG_RUN / WARP;
-    const long long warps = threads_of_grid() / WARP, lane = lane_id();
+    const long long warps = threads_of_grid() / WARP;
     for (long long run = thread_of_grid() / WARP; run * LONG_RUN < m; run += warps) {
-        RowWindow<Offset> window = {offsets, n, m};
-        bool is_barred = false;  // the row of this lane
-        const auto look = [&] {
-            const long long row = window.row + lane;
-            is_barred = row >= n || test(barred, static_cast<Vertex>(base + row));
-        };
-        if (barred) window.seek(run * LONG_RUN), look();
+        BarredRows<Vertex, Offset> rows = {{offsets, n, m}, barred, base};
+        if (barred) rows.seek(run * LONG_RUN);
         int before = 0;
-        for (int begin = 0; begin < WORDS; begin += WARP) {  // a word for each lane
-            unsigned mine = 0;
-            for (int i = 0; i < WARP; i += UNROLL) {
-                const long long first = run * LONG_RUN + (begin + i) * WARP;
-                bool keep[UNROLL];
-                Vertex target[UNROLL];
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    const long long arc = first + k * WARP + lane;
-                    keep[k] = arc < m && (!edges || edges[arc]);
-                    target[k] = barred && arc < m ? targets[arc] : 0;
-                }
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    if (!barred || first + k * WARP >= m) continue;
-                    unsigned out = 0;  // the arcs out of rows that are not barred
-                    const long long word = first + k * WARP, last = min(word + WARP, m);
-                    for (;;) {
-                        const long long from = max(window.begin - word, 0ll), to = min(window.end - word, 32ll);
-                        const unsigned row = from < to ? ALL >> (WARP - (to - from)) << from : 0;
-                        out |= warp_reduce_or(is_barred ? 0 : row);
-                        if (window.last() >= last) break;
-                        window.advance();
-                        look();
-                    }
-                    keep[k] = keep[k] && out >> lane & 1 && !test(barred, target[k]);
-                }
-#pragma unroll
-                for (int k = 0; k < UNROLL; ++k) {
-                    const unsigned bits = __ballot_sync(ALL, keep[k]);
-                    if (lane == i + k) mine = bits;
-                }
-            }
+        for (int begin = 0; begin < LONG_RUN && run * LONG_RUN + begin < m; begin += WARP * WARP) {
+            const long long first = run * LONG_RUN + begin, word = first / WARP + lane_id();
+            unsigned mine = word * WARP < m ? ALL : 0;
+            if (mine && edges) mine = word_of_mask(edges, word * WARP, m);
+            if (mine && m - word * WARP < WARP) mine &= ALL >> (WARP - (m - word * WARP));
+            if (barred) mine = without_barred(rows, targets, m, first, mine);
             const int upto = before + warp_inclusive_scan(__popc(mine));
-            const long long word = run * WORDS + begin + lane;
             if (word * WARP < m) {
                 kept[word] = mine;
                 ranks[word] = static_cast<unsigned short>(upto - __popc(mine));
             }
             before = __shfl_sync(ALL, upto, WARP - 1);
         }
-        if (lane == 0) counts[run] = before;
+        if (lane_id() == 0) counts[run] = before;
     }
 }
 

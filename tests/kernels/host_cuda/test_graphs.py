@@ -230,7 +230,7 @@ FAULTS = {
     "masks": {
         "a byte of a mask that is more than 1": Fault("four |= four >> 1;", ";", test_filters),
         "the end of a mask": Fault("first + i >= length || mask[first + i] != 0", "mask[first + i] != 0", test_filters),
-        "the row of an arc": Fault("window.last() >= last", "true", test_filters),
+        "the row of an arc": Fault("window.last() >= end", "true", test_filters),
         "the ranks of a run": Fault("upto - __popc(mine)", "upto", test_filters),
         "an offset within a word": Fault("(1u << arc % WARP) - 1", "ALL", test_filters),
         "a column: where a lane writes": Fault("bits[k] & lanes_below()", "bits[k]", test_filters),
