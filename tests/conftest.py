@@ -4,7 +4,9 @@ import gc
 import os
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # one of several processes; Numba reads
 
 FOLDER = Path(__file__).parent
 APART = {"gpu", "test_host_cuda", "test_kernels_compile", "test_notebooks"}  # whose tests take long and share nothing
-DASK = {"test_dask_launcher", "test_dask_frames", "test_on_dask"}  # which share `dask_cluster`
+DASK = {f"test_{name}" for name in ("dask_launcher", "dask_frames", "drop_in_on_dask", "joining_on_dask", "on_dask")}
 LONG = APART | DASK | {"test_interrupts", "test_networkx_suite"}
 RAPIDS = ("cudf", "cugraph", "pylibcugraph", "nx_cugraph")
 
@@ -31,12 +33,21 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.load_profile("default")
 
 
+ASKED_ONCE = {  # in a process; tests change the answers
+    "rapids_bfs.engines.registry": "resolve",
+    "rapids_bfs.engines.gpu.numba_cuda": "numba_cuda_missing",
+    "rapids_bfs._core.cuda.arrays": "cupy_missing",
+    "rapids_bfs._core.rapids": "package_missing",
+}
+
+
 @pytest.fixture(autouse=True)
 def engines_are_asked_again():
-    """What an engine lacks here is asked once a process; tests change it."""
+    """What an engine lacks here."""
     yield
-    if registry := sys.modules.get("rapids_bfs.engines.registry"):
-        registry.resolve.cache_clear()
+    for module, function in ASKED_ONCE.items():
+        if module in sys.modules:
+            getattr(sys.modules[module], function).cache_clear()
 
 
 def not_collected() -> dict[str, str]:
@@ -61,6 +72,7 @@ def pytest_ignore_collect(collection_path):
 
 def pytest_collection_modifyitems(config, items):
     """A name that holds an address differs from process to process, and pytest-xdist could not match them."""
+    items.sort(key=lambda item: item.path.stem not in DASK)
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: item.path.stem not in LONG)  # so that no process has one left at the end
     if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
@@ -135,33 +147,45 @@ def put_on_device(monkeypatch):
 
 
 WORKERS = 3
+DASK_SETTINGS = {
+    # After 15 seconds, which a start takes on a busy machine, a cluster would do without the worker for good.
+    "distributed.deploy.lost-worker-timeout": "1h",
+    "distributed.worker.profile.interval": "1h",  # 10 ms by default, for which workers without work take time, too
+}
 
 
-@pytest.fixture(scope="session")
+CLUSTER = ExitStack()  # which ends it
+
+
+@cache
 def dask_cluster():
     """A client of workers in processes of their own; one that is killed is replaced."""
     dask, distributed = (pytest.importorskip(name) for name in ("dask", "distributed"))
     options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "memory_limit": 0}
+    CLUSTER.callback(dask_cluster.cache_clear)
+    CLUSTER.enter_context(dask.config.set(DASK_SETTINGS))
+    cluster = CLUSTER.enter_context(distributed.LocalCluster(n_workers=WORKERS, **options))
+    return CLUSTER.enter_context(distributed.Client(cluster, set_as_default=False))
 
-    with (
-        # After 15 seconds, which a start takes on a busy machine, a cluster would do without the worker for good.
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
-        distributed.LocalCluster(n_workers=WORKERS, **options) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem):
+    """End the cluster once no test of `DASK` is left: its processes would take time until the end."""
+    if nextitem is None or nextitem.path.stem not in DASK:
+        CLUSTER.close()
 
 
 @pytest.fixture
-def dask_client(dask_cluster):
-    """The client of `dask_cluster`, all of whose workers are there.
+def dask_client():
+    """The client of a cluster that all tests of `DASK` share, all of whose workers are there.
 
     A nanny that has not heard yet that its worker runs does not start another when that is killed.
     """
-    dask_cluster.wait_for_workers(WORKERS, timeout=300)
+    client = dask_cluster()
+    client.wait_for_workers(WORKERS, timeout=300)
     deadline = time.monotonic() + 300
-    nannies = dask_cluster.cluster.workers.values()
+    nannies = client.cluster.workers.values()
     while any(nanny.process is None or nanny.process.status.name != "running" for nanny in nannies):
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    return dask_cluster
+    return client

@@ -25,9 +25,11 @@ from rapids_bfs.distributed import dask as on_dask  # noqa: E402
 from rapids_bfs.distributed import workers as remote  # noqa: E402
 from rapids_bfs.distributed.dask import DaskLauncher  # noqa: E402
 
+PATIENCE = 600  # seconds
+
 
 def launcher_of(dask_client, **options):
-    return DaskLauncher(dask_client, sorted(dask_client.nthreads()), **options)
+    return DaskLauncher(dask_client, sorted(dask_client.nthreads()), **{"timeout": PATIENCE} | options)
 
 
 def who(communicator, offset):
@@ -73,7 +75,7 @@ def die(communicator, rank):
 def await_file(communicator, rank, begun, path):
     if communicator.rank == rank:
         open(begun, "w").close()
-    deadline = time.monotonic() + 600
+    deadline = time.monotonic() + PATIENCE
     while communicator.rank == rank and not os.path.exists(path) and time.monotonic() < deadline:
         time.sleep(0.02)
     communicator.barrier()
@@ -92,7 +94,7 @@ def kept_there(token):
 
 def eventually(holds):
     """Wait until it holds: Dask frees what nobody refers to a little later."""
-    deadline = time.monotonic() + 600
+    deadline = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < deadline
         gc.collect()
@@ -188,7 +190,7 @@ from rapids_bfs.distributed.graph import from_graph
 from rapids_bfs.distributed.dask import DaskLauncher
 
 with Client(os.environ["SCHEDULER"], set_as_default=False) as client:
-    graph = from_graph(as_graph("karate"), DaskLauncher(client, sorted(client.nthreads())))
+    graph = from_graph(as_graph("karate"), DaskLauncher(client, sorted(client.nthreads()), timeout=600))
     assert bfs(graph, 0).depth == 3
     child = os.fork()
     if child == 0:
@@ -294,11 +296,11 @@ class TestCalls:
             done = []
             calling = threading.Thread(target=lambda: done.append(theirs.collect(exchanged, 1)))
             calling.start()
-            calling.join(1 if device == "cuda" else 600)
+            calling.join(1 if device == "cuda" else PATIENCE)
             assert len(done) == (device == "cpu")
             go.touch()
             for thread in (waiting, calling):
-                thread.join(600)
+                thread.join(PATIENCE)
             assert len(done) == 1
 
     def test_two_graphs_at_the_same_time(self, dask_client):
@@ -429,15 +431,15 @@ class TestFailures:
     def test_a_rank_that_does_not_come_is_named(self, dask_client, tmp_path, monkeypatch):
         monkeypatch.setattr(on_dask, "GRACE", 8)
         rank = 0
-        launcher, other = impatient(launcher_of(dask_client), 2), launcher_of(dask_client, timeout=300)
+        launcher, other = impatient(launcher_of(dask_client), 2), launcher_of(dask_client)
         with pytest.raises(TraversalError, match=rf"partition {rank} of 3 .worker tcp.* does not answer: restart it"):
             launcher.collect(await_file, rank, str(tmp_path / "begun"), str(tmp_path / "go"))
         with pytest.raises(TraversalError, match=rf"partition {rank} of 3 .* has not ended an earlier call: restart"):
             launcher.collect(exchanged, 1)
         assert other.collect(exchanged, 1)
         (tmp_path / "go").touch()
-        dask_client.run(faults.be_impatient, launcher.token, 300)
-        launcher.timeout = 300
+        dask_client.run(faults.be_impatient, launcher.token, PATIENCE)
+        launcher.timeout = PATIENCE
         eventually(lambda: works(launcher))
 
     @pytest.mark.parametrize("rank", [0, 1])
@@ -471,8 +473,8 @@ class TestFailures:
                 launcher.collect(stop, 1)
         finally:
             os.kill(pids[launcher.workers[1]], signal.SIGCONT)
-        dask_client.run(faults.be_impatient, launcher.token, 300)
-        launcher.timeout = 300
+        dask_client.run(faults.be_impatient, launcher.token, PATIENCE)
+        launcher.timeout = PATIENCE
         eventually(lambda: works(launcher))
 
     def test_an_interrupt(self, dask_client, tmp_path):
