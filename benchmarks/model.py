@@ -75,8 +75,8 @@ def rates() -> dict[str, float]:
 
 
 def summed(run: Record) -> Record:
-    """Of a search, divided by the vertices: pairs that ranks sent, entries of frontiers for each rank of a column, and
-    pairs that bring parents for each rank of a row; and levels, and bitmaps that each rank gathered."""
+    """Of a search, divided by the vertices: pairs that ranks sent, top-down and for parents bottom-up, and entries of
+    frontiers for each rank of a column; and levels, and bitmaps that each rank gathered."""
     kind, _, scale = run["graph"].partition(":")
     n, side = 1 << int(scale), run["ranks"] ** 0.5
     sent = {"pairs": 0, "fold": 0, "expand": 0, "parents": 0} | {name: sum(each) for name, each in run["sent"].items()}
@@ -85,7 +85,7 @@ def summed(run: Record) -> Record:
         **{"kind": kind, "scale": int(scale), "levels": len(run["directions"])},
         **{"bottom-up": run["directions"].count("bottom-up"), "bitmaps": 8 * sent.get("bitmap", 0) / n / others},
         **{"pairs": (sent["pairs"] + sent["fold"]) / n / ID / 2, "frontier": sent["expand"] / n / ID / side},
-        **{"parents": sent["parents"] / n / ID / 2 / (1 - 1 / side)},
+        **{"parents": sent["parents"] / n / ID / 2},
         **{"reached": run["reached"] / n, "spread": run["spread"] / n},
     }
 
@@ -117,7 +117,7 @@ def fits(rows: Sequence[Record]) -> list[Record]:
 
 def shape(rows: Sequence[Record], found: Sequence[Record], partitioning: str, scale: int) -> dict[str, float]:
     """The mean figures of searches of rmat in both directions, and the share of vertices with edges."""
-    names = ("levels", "bottom-up", "bitmaps", "pairs", "frontier", "parents")
+    names = ("levels", "bottom-up", "bitmaps", "pairs", "frontier")
     wanted = {"kind": "rmat", "way": BOTH_DIRECTIONS, "partitioning": partitioning}
     reached = next(each["at"] for each in found if (each["kind"], each["figure"]) == ("rmat", "vertices reached"))
     mean = {name: float(np.mean(list(means(rows, name, **wanted).values()))) for name in names}
@@ -154,7 +154,7 @@ def by_grid(design: Design, gpus: int, pairs: float, bits: float, each: dict[str
         height, away = max(gpus / width, 1.0), 1 - g / width
         expanded = each["bottom-up"] * bits / width + each["frontier"] * pairs / 2 * height
         rotated = each["bottom-up"] * bits / height  # by the GPU at the end of a domain, through its card
-        rest = (each["parents"] * (1 - 1 / width) + each["pairs"]) * pairs
+        rest = (each["with edges"] + each["pairs"]) * pairs  # at most one parent for each vertex
         network = expanded * (1 - 1 / height) + (rotated if away else 0.0) + rest * away
         waits = each["bottom-up"] * (width / g - 1) * rate["network_s"]
         messages = height + width - 2, height + 2 * width - 3
