@@ -3,14 +3,16 @@
 import gc
 import warnings
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from random import Random
 from typing import Any
 
 import networkx as nx
 
-from rapids_bfs.nx import routing
+from rapids_bfs.nx import conversions, routing
+from rapids_bfs.nx.graph import ConvertedGraph
 
-from .cases import Case, say
+from .cases import Case, expect, say
 from .record import Record
 from .tables import Table, code
 from .timing import clock, repeated
@@ -92,6 +94,60 @@ def _beside_networkx(graph: nx.Graph, name: str, arguments: tuple[int, ...], rep
     return dict(zip(SECONDS, map(min, (theirs, firsts, cached)), strict=True))
 
 
+def networkx_views(*, nodes=200_000) -> Iterator[Record]:
+    """Views of such a graph: read from NetworkX's dicts, and filtered from the graph's conversion; `descendants` of a
+    node of each, by NetworkX, by the first call here, and by later ones. Seconds, the best of some."""
+    nx.config.warnings_to_ignore.add("cache")
+    graph = nx.barabasi_albert_graph(nodes, 10, seed=1)
+    rows: dict[str, Record] = {}
+    for name in VIEWS:
+        say(name)
+        view = VIEWS[name](graph, Random(1))
+        source = next(iter(view))
+        nx.descendants(graph, 0, backend="rapids_bfs")
+        conversions.converted(view)  # compiles
+        filtered, found = repeated(lambda view=view: conversions.converted(view), 5)
+        expect(isinstance(found, conversions.ConvertedView), "a view is filtered")
+        read, other = clock(lambda view=view: ConvertedGraph(view))
+        expect((found.forward.targets == other.forward.targets).all(), "the same arcs")
+        theirs, answer = clock(lambda view=view, source=source: nx.descendants(view, source, backend="networkx"))
+
+        def ours(view: nx.Graph = view, source: Any = source) -> Any:
+            return nx.descendants(view, source, backend="rapids_bfs")
+
+        ours()  # compiles
+        view.__networkx_cache__.clear()
+        first, _ = clock(ours)
+        cached, ours_answer = repeated(ours, 5)
+        expect(ours_answer == answer, "the same descendants")
+        times = dict(zip(SECONDS, (theirs, first, min(cached)), strict=True))
+        arcs = found.forward.num_arcs
+        rows[name] = {"nodes": len(found), "arcs": arcs, "read_s": read, "filtered_s": min(filtered)} | times
+        yield {"nodes": nodes, "engine": "auto", "rows": rows}
+
+
+def _some(items: Any, share: float, random: Random) -> list[Any]:
+    return [each for each in items if random.random() < share]
+
+
+VIEWS: dict[str, Callable[[nx.Graph, Random], nx.Graph]] = {
+    "`restricted_view`, 100 nodes and 2 edges hidden": lambda graph, _: nx.restricted_view(
+        graph, range(100, 200), [(0, 5), (11, 0)]
+    ),
+    "`G.subgraph`, 90 % of the nodes": lambda graph, random: graph.subgraph(_some(graph, 0.9, random)),
+    "`G.subgraph`, 30 %": lambda graph, random: graph.subgraph(_some(graph, 0.3, random)),
+    "`G.subgraph`, 200 nodes": lambda graph, _: graph.subgraph(range(200)),
+    "`G.edge_subgraph`, half of the edges": lambda graph, random: graph.edge_subgraph(_some(graph.edges, 0.5, random)),
+}
+
+
+def networkx_views_table(record: Record) -> Table:
+    head = "view | read ms | filtered | `descendants`: NetworkX ms | first call here | later calls"
+    return head, (
+        [name, *(1e3 * row[key] for key in ("read_s", "filtered_s", *SECONDS))] for name, row in record["rows"].items()
+    )
+
+
 def networkx_table(record: Record) -> Table:
     return "call | NetworkX ms | first call here | later calls | speed-up", (
         [code(name.partition(" ")[0]), *(1e3 * row[key] for key in SECONDS), row["cached_x"]]
@@ -166,6 +222,7 @@ def nx_cugraph_table(record: Record) -> Table:
 
 CASES = [
     Case("networkx", "the NetworkX backend against NetworkX itself", networkx, networkx_table),
+    Case("networkx-views", "views of a converted graph", networkx_views, networkx_views_table),
     Case(
         "nx-cugraph", "the backend beside nx-cugraph", nx_cugraph, nx_cugraph_table, ("GPU", "nx-cugraph"), "networkx"
     ),

@@ -72,6 +72,19 @@ def _path(graph: Graph) -> None:
         shortest_path(graph, 0, graph.num_vertices - 1)
 
 
+def _filtered(graph: Graph) -> None:
+    """Filter a graph whose edges carry data of every size, and search with masks."""
+    sizes = {name: np.zeros(graph.num_arcs, name) for name in ("int8", "int16", "int32", "int64")}
+    here = graph.replace(edge_data=sizes)
+    everywhere = np.ones(here.num_vertices, bool)
+    here.filter(edges=np.ones(here.num_arcs, bool), vertices=everywhere)
+    bfs(here, 0, vertices=everywhere, engine=ENGINE)
+    bfs_batch(here, [0, 1], vertices=everywhere, engine=ENGINE)
+    connected_components(here, vertices=everywhere)
+    with suppress(NoPathError):
+        shortest_path(here, 0, 1, vertices=everywhere)
+
+
 def _batches(graph: Graph, width: int) -> None:
     sources = [vertex % graph.num_vertices for vertex in range(width)]
     for keep in ("distances", "summary"):
@@ -91,6 +104,7 @@ def _networkx(graph: Graph) -> None:
 
     from .nx import convert_from_nx
     from .nx.calls import implementation
+    from .nx.conversions import converted
     from .nx.functions import FUNCTIONS
     from .nx.policy import is_ours
 
@@ -110,6 +124,8 @@ def _networkx(graph: Graph) -> None:
             with suppress(nx.NetworkXException):
                 answer = ask(convert_from_nx(origin), **given)
                 deque(islice(answer, 3) if isinstance(answer, Iterator) else (), maxlen=0)
+        hidden = [edge for edge, _ in zip(origin.edges, range(2), strict=False)]
+        converted(nx.restricted_view(origin, [name(last)], hidden)).backward  # noqa: B018
 
 
 def _part(question: str) -> str:
@@ -123,6 +139,7 @@ QUESTIONS: dict[str, Callable[[Graph], Any]] = {
     "shortest_path_dag": lambda graph: shortest_path_dag(graph, 0).path_counts,
     "filter": _filter,
     "neighborhoods, ego_graphs": lambda graph: ego_graphs(graph, [0], 1),
+    "filter": _filtered,
     "connected_components": connected_components,
     "eccentricity, diameter, ...": lambda graph: (
         eccentricity(graph, [0], engine=ENGINE),

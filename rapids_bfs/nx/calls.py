@@ -15,8 +15,9 @@ from typing import Any
 from networkx.utils.backends import _registered_algorithms
 
 from .classes import MARK, is_read_as_theirs
+from .conversions import as_it_is_now
 from .functions import FUNCTIONS
-from .graph import ConvertedGraph, FallBack, as_it_is_now
+from .graph import ConvertedGraph, FallBack
 from .policy import arguments_of, delegated_argument
 from .replay import Replay
 
@@ -100,7 +101,8 @@ def _make_searchable(name: str, arguments: dict[str, Any]) -> ConvertedGraph:
     arguments["G"] = graph
     for each in NODES:
         nodes = arguments.get(each)
-        if nodes is not None and isinstance(nodes, Iterator) and graph.find(nodes) is None:
+        is_one = each == "v" and not FUNCTIONS[name].per_vertex  # to search from, as of `local_reaching_centrality`
+        if not is_one and isinstance(nodes, Iterator) and graph.find(nodes) is None:
             arguments[each] = list(nodes)
     return graph
 

@@ -8,9 +8,11 @@ overridden ways of writing, do not matter.
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
+from networkx.classes.filters import show_nodes
 
 THEIRS = frozenset([nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph, object])
 DICTS = frozenset([dict, OrderedDict, defaultdict, object])
@@ -50,13 +52,14 @@ def _defines_none(cls: type, names: frozenset[str], theirs: frozenset[type]) -> 
 
 def state_of(graph: Any) -> tuple[object, ...] | None:
     """A value that equals an earlier one only if neither the graph nor, for a view, the graphs that it shows have
-    changed.
+    changed, and the sets of nodes that views show have as many nodes (see `sets_shown`).
 
     When a graph changes, NetworkX empties the cache that it keeps with it, but not the caches of its views, which show
     the graph without a copy. None if that is unknown: the graph has no cache, or a function of the user's decides what
     the view shows.
     """
     marks: list[object] = []
+    view = graph
     while graph is not None:
         chosen_by = (getattr(graph, name, None) for name in ("_NODE_OK", "_EDGE_OK"))
         if any(each is not None and each.__module__ != FILTERS for each in chosen_by):
@@ -66,4 +69,14 @@ def state_of(graph: Any) -> tuple[object, ...] | None:
             return None
         marks.append(cache.setdefault(MARK, object()))
         graph = getattr(graph, "_graph", None)
-    return tuple(marks)
+    return (*marks, *map(len, sets_shown(view)))
+
+
+def sets_shown(graph: Any) -> Iterator[set[Any]]:
+    """The sets of nodes that this view and those below it show, as they are now: users can reach them and write to
+    them, unlike what NetworkX's other filters have."""
+    while graph is not None:
+        chosen_by = getattr(graph, "_NODE_OK", None)
+        if isinstance(chosen_by, show_nodes):
+            yield chosen_by.nodes
+        graph = getattr(graph, "_graph", None)

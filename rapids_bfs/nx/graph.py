@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import logging
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,13 +17,9 @@ from .._core.csr.host import Degrees, edge_blocks, offsets_of
 from .._core.dtypes import index_dtype
 from ..errors import InputError
 from ..graph import Graph
-from .classes import is_dict, state_of
+from .classes import is_dict, sets_shown, state_of
 from .functions import BACKEND
-from .policy import keep, kept
 
-logger = logging.getLogger(__package__)
-
-TRIES = 3  # conversions of a graph that changes meanwhile
 MAX_LEVELS = np.iinfo(np.int32).max  # a distance is an int32
 FEW = 5  # 1/FEW of the nodes are few: removing them from a copy of all is faster than making a set of the others
 
@@ -63,18 +58,17 @@ class ConvertedGraph:
     __networkx_backend__ = BACKEND
 
     state: tuple[object, ...] | None = None
+    shown: tuple[object, ...] = ()
     latest: ConvertedGraph | None = None  # the conversion that replaced it after a change of the graph
 
     def __init__(self, origin: Any) -> None:
         self.origin = origin
-        self.state = state_of(origin)
+        self.note_state()
         rows = origin._adj
         nodes = list(rows)
         if nodes != list(origin._node):
             raise FallBack
-        n = len(nodes)
-        self.nodes = np.fromiter(nodes, object, n)
-        self.index = None if _are_numbers(nodes) else dict(zip(nodes, range(n), strict=True))
+        self._take_nodes(nodes)
         offsets, targets = self._compressed(rows)
         directed, name = bool(origin.is_directed()), origin.name or "networkx"
         try:
@@ -83,12 +77,20 @@ class ConvertedGraph:
             raise FallBack from None
 
     @classmethod
-    def unread(cls, origin: Any, state: tuple[object, ...] | None = None) -> ConvertedGraph:
-        """A conversion that has not been read yet; with a ``state``, one that cannot be read while the graph has that
-        state."""
+    def unread(cls, origin: Any) -> ConvertedGraph:
+        """A conversion that has not been read yet; once its state is noted, one that cannot be read in that state."""
         new = cls.__new__(cls)
-        new.origin, new.state = origin, state
+        new.origin = origin
         return new
+
+    def note_state(self) -> None:
+        """Note what `is_current` and `shows_the_same` compare with."""
+        self.state = state_of(self.origin)
+        self.shown = tuple(map(frozenset, sets_shown(self.origin)))
+
+    def _take_nodes(self, nodes: list[Any]) -> None:
+        self.nodes = np.fromiter(nodes, object, len(nodes))
+        self.index = None if _are_numbers(nodes) else dict(zip(nodes, range(len(nodes)), strict=True))
 
     def __getstate__(self) -> dict[str, Any]:
         """A pickle or copy has another graph and other nodes: it is `unread`."""
@@ -102,6 +104,11 @@ class ConvertedGraph:
     def is_current(self) -> bool:
         """Is the graph as it was when it was converted? False too if nothing tells (`state_of`)."""
         return self.state is not None and self.state == state_of(self.origin)
+
+    @property
+    def shows_the_same(self) -> bool:
+        """Do the sets of nodes that views show, and that anybody may write to, have the nodes that they had?"""
+        return self.shown == tuple(sets_shown(self.origin))
 
     def is_directed(self) -> bool:
         return bool(self.origin.is_directed())
@@ -172,9 +179,12 @@ class ConvertedGraph:
         offsets, targets = self._compressed(self.origin._pred)
         if not _are_mirrored((self.forward.offsets, self.forward.targets), (offsets, targets)):
             raise FallBack
-        self.forward._reverse = Graph(offsets, targets, name=self.forward.name)
-        self.forward._reverse._reverse = self.forward
-        return self.forward._reverse
+        return self._reversed(Graph(offsets, targets, name=self.forward.name))
+
+    def _reversed(self, backward: Graph) -> Graph:
+        """``backward``, as the reverse of the forward graph."""
+        self.forward._reverse, backward._reverse = backward, self.forward
+        return backward
 
     @cached_property
     def symmetrized(self) -> Graph:
@@ -281,40 +291,6 @@ class ConvertedGraph:
             return len(self)
         nodes = self.nodes.tolist()
         return max(nodes) + 1 if set(map(type, nodes)) == {int} and min(nodes) >= 0 else math.inf
-
-
-def converted(origin: Any) -> ConvertedGraph:
-    """The conversion of a graph as it is now, `unread` if only NetworkX can read it.
-
-    `FallBack` if another thread or a node's own method changes the graph during each of `TRIES` conversions.
-    """
-    for _ in range(TRIES):
-        state = state_of(origin)
-        try:
-            new = ConvertedGraph(origin)
-        except Exception as error:
-            logger.debug("%s cannot be converted: %r", type(origin).__name__, error)
-            new = ConvertedGraph.unread(origin, state)
-        if state == state_of(origin):
-            return new
-    raise FallBack
-
-
-def as_it_is_now(conversion: ConvertedGraph) -> ConvertedGraph:
-    """The conversion, or a new one if the graph may have changed since.
-
-    `FallBack` if it cannot be converted, or is changed meanwhile.
-    """
-    known = (conversion, conversion.latest)
-    newest = next((each for each in known if each is not None and each.is_current), None)
-    if newest is None:
-        newest = kept(conversion.origin)
-    if newest is None:
-        newest = conversion.latest = converted(conversion.origin)
-        keep(conversion.origin, newest)
-    if not newest.is_read:
-        raise FallBack
-    return newest
 
 
 def arcs_from(edges: Graph, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -23,7 +23,8 @@ from ..graph import Graph
 from ..kernels.cpu import sequential
 from ..kernels.cpu.bits import words
 from ..kernels.cpu.networkx import ordered
-from .graph import ConvertedGraph, FallBack, as_it_is_now, levels, many_objects
+from .conversions import as_it_is_now
+from .graph import ConvertedGraph, FallBack, levels, many_objects
 from .routing import GPU_BETWEENNESS, batch_engine, ends_soon, engine_for, is_wide, note_search, search_engine
 
 VERSION = tuple(map(int, nx.__version__.split(".")[:2]))

@@ -185,19 +185,15 @@ class TestCache:
     @pytest.mark.parametrize("cls", CLASSES)
     def test_a_view_gives_the_new_answer_when_its_graph_changes(self, cls, conversions):
         graph = nx.path_graph(6, cls)
-        views = [
-            graph.subgraph([0, 1, 2, 5]),
-            graph.subgraph([0, 1, 2, 5]).to_directed(as_view=True),
-            graph.to_undirected(as_view=True),
-            nx.restricted_view(graph, [3], []),
-        ]
+        read = [graph.subgraph([0, 1, 2, 5]).to_directed(as_view=True), graph.to_undirected(as_view=True)]
+        views = [graph.subgraph([0, 1, 2, 5]), nx.restricted_view(graph, [3], []), *read]
         for change in (lambda: None, lambda: graph.add_edge(1, 5), lambda: graph.remove_node(2)):
             change()
             for view in views:
                 expected = set(nx.bfs_tree(nx.Graph(view) if not view.is_directed() else nx.DiGraph(view), 0)) - {0}
                 assert nx.descendants(view, 0, backend="rapids_bfs") == expected
                 assert nx.descendants(view, 0, backend="rapids_bfs") == expected
-        assert len([each for each in conversions if each in views]) == 3 * len(views)
+        assert len([each for each in conversions if each in views]) == 3 * len(read)
 
     def test_a_view_that_asks_a_function_is_converted_each_time(self):
         graph, shown = nx.path_graph(6), {0, 1, 2}

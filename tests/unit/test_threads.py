@@ -113,7 +113,7 @@ from concurrent.futures import ThreadPoolExecutor
 import networkx as nx
 import rapids_bfs.nx
 from rapids_bfs import bfs
-from rapids_bfs.nx.graph import as_it_is_now
+from rapids_bfs.nx.conversions import as_it_is_now
 from rapids_bfs.nx.search import unordered_bfs
 converted = as_it_is_now(rapids_bfs.nx.convert_from_nx(nx.gnm_random_graph(3000, 60000, seed=0)))
 def ours():

@@ -34,6 +34,13 @@ for directed in (False, True):
                 rapids_bfs.bfs_batch(graph, sources, keep=keep, engine="cpu")
         rapids_bfs.betweenness(graph, [0, 1], engine="cpu")
         rapids_bfs.connected_components(graph)
+        even = np.arange(len(graph)) % 2 == 0
+        rapids_bfs.bfs_batch(graph, [0], vertices=even, engine="cpu")
+        rapids_bfs.bfs(graph, 0, vertices=even, engine="cpu")
+        rapids_bfs.connected_components(graph, vertices=even)
+        for dtype in ("bool", "float32", "float64", "M8[s]"):
+            weighted = graph.replace(edge_data={"weight": np.zeros(graph.num_arcs, dtype)})
+            weighted.filter(edges=np.zeros(graph.num_arcs, bool), vertices=even).edge_data["weight"]
         rapids_bfs.shortest_path(graph, 0, 1)
         list(rapids_bfs.all_shortest_paths(graph, 0, 1))
         rapids_bfs.shortest_path_dag(graph, 0).path_counts
@@ -58,6 +65,11 @@ for size in (8, 70, 400):
             graph = nx_calls.random_graph(rng, most_nodes=size, min_nodes=size // 2)
             args, kwargs = nx_calls.draw_call(name, rng, graph)
             nx_calls.outcome(nx_calls.public(name), graph, *args, backend="rapids_bfs", **kwargs)
+for cls in nx_calls.CLASSES:
+    for names in (int, str):
+        graph = nx.relabel_nodes(nx.path_graph(70, cls), names)
+        for view in nx_calls.views(random.Random(1), graph):
+            nx_calls.outcome(nx.shortest_path, view, names(0), backend="rapids_bfs")
 for cls in (nx.Graph, nx.DiGraph):
     graph = nx.gnm_random_graph(4000, 60_000, seed=1, directed=cls is nx.DiGraph)
     for name in ("bfs_tree", "descendants", "ancestors", "shortest_path", "is_bipartite", "closeness_centrality"):
