@@ -40,8 +40,10 @@ class FirstBitmap:
         """
         if mask is not None:
             self.masked = True
-            with self.device.active():
-                self.mask = mask if on_device(mask) else self.device.upload(mask)
+            if not on_device(mask):
+                with self.device.active():
+                    mask = self.device.upload(mask)
+            self.mask = mask
             self.allowed.value = address(self.mask)
             self.bar()
         elif self.masked:

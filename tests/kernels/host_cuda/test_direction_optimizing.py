@@ -270,6 +270,7 @@ def test_every_row_is_long(monkeypatch, types):
     monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
     search_graphs("bottom-up", range(10), types)
     search_graphs("to and fro", range(10), types)
+    search_within_masks("bottom-up", range(6), types)
 
 
 def assert_written(search, sources, options, cleared=False):
