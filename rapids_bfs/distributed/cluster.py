@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from .._core.cuda.arrays import CPU, CUDA
 from .._core.formatting import counted
+from .communicators import TIMEOUT
 from .launchers import said
 
 LIMIT = 10  # seconds that the scheduler has to answer
@@ -55,7 +56,7 @@ def described(address: str) -> Cluster | str:
 
     try:
         with Client(address, timeout=LIMIT, set_as_default=False) as client:
-            return client.sync(_described, client, address)  # type: ignore[no-any-return]
+            return client.sync(_described, client, address, callback_timeout=TIMEOUT)  # type: ignore[no-any-return]
     except (OSError, ValueError, RuntimeError) as error:
         return f"{address} does not answer: {said(error)}"
 

@@ -111,7 +111,7 @@ class Endpoint:
     def join(self, epoch: int, addresses: Sequence[str], names: Sequence[str], timeout: float) -> CommCommunicator:
         """Connect to all other ranks, which call this too, within ``timeout`` seconds. Raises `TraversalError`."""
         joining = asyncio.run_coroutine_threadsafe(self._links(epoch, addresses, names, timeout), self.loop)
-        return CommCommunicator(joining.result(), self.rank, names, timeout, self.loop)
+        return CommCommunicator(joining.result(2 * timeout), self.rank, names, timeout, self.loop)
 
     async def _links(
         self, epoch: int, addresses: Sequence[str], names: Sequence[str], timeout: float

@@ -53,7 +53,7 @@ class DaskLauncher(Launcher):
         self._values(lambda: self._outcomes({rank: self._equipped(rank) for rank in range(self.size)}))
         places = device, self.workers, self._names, timeout
         with suppress(ValueError):  # the scheduler is not allowed to load plugins
-            client.register_plugin(_kept())
+            asked(client, partial(client.register_plugin, _kept()))
         given = [(self.token, rank, *places) for rank in range(self.size)]
         self._rank_futures = self._tasks(Rank, given, actor=True)
         self._values(lambda: self._outcomes({rank: self._made(rank) for rank in range(self.size)}, timeout))
@@ -193,14 +193,10 @@ class DaskLauncher(Launcher):
 
     def _values(self, outcomes: Callable[[], Awaitable[list[Outcome]]]) -> list[Any]:
         """The values of the outcomes. If ranks failed, raises the failure that caused the others."""
-        if self.client.status != "running":
-            raise TraversalError("the Dask client of this graph is closed: make the graph again")
-        try:
-            found = self.client.sync(outcomes)
-        except OSError as error:
-            raise TraversalError("Dask's scheduler does not answer: make a new client, and the graph again") from error
+        found: list[Any] = asked(self.client, outcomes, None)  # which end by themselves
         failures = [(SEVERITY.index(outcome.failure), outcome) for outcome in found if outcome.failure]
         if failures:
+            require_open(self.client)  # the reason, if it is closed
             _, (message, failure) = min(failures, key=lambda each: each[0])
             raise failure(message)
         return [outcome.value for outcome in found]
@@ -282,6 +278,22 @@ class DaskLauncher(Launcher):
         with suppress(Exception):
             call = self.client.run(function, self.token, *arguments, workers=list(self.workers), on_error="ignore")
             await asyncio.wait_for(call, GRACE)
+
+
+def require_open(client: Any) -> None:
+    """Raise `TraversalError` if the client is closed."""
+    if client.status != "running":
+        raise TraversalError("the Dask client of this graph is closed: make the graph again")
+
+
+def asked(client: Any, question: Callable[[], Awaitable[Any]], timeout: float | None = TIMEOUT) -> Any:
+    """The answer of Dask's scheduler, within ``timeout`` seconds unless that is None. Raises `TraversalError` if there
+    is none."""
+    require_open(client)
+    try:
+        return client.sync(question, callback_timeout=timeout)
+    except OSError as error:
+        raise TraversalError("Dask's scheduler does not answer: make a new client, and the graph again") from error
 
 
 def _kept() -> Any:

@@ -15,7 +15,7 @@ from ..adapters.dask import FRAME, checked_edges, client_here, edge_columns
 from ..errors import InputError, TraversalError
 from .build import Plan, build
 from .communicators import TIMEOUT
-from .dask import TICK, DaskLauncher
+from .dask import TICK, DaskLauncher, asked
 from .graph import DistributedGraph
 from .sources import EdgeSource, LocalEdges, StringEdges
 from .workers import Stored
@@ -76,10 +76,11 @@ def _distributed(
     frame: Any, columns: tuple[str, str], device: str, plan: Plan, compute: Callable[..., Held]
 ) -> DistributedGraph:
     client = client_here()
-    if workers := sorted(client.nthreads()):  # those that cannot be ranks are told before anything is computed
-        launcher = DaskLauncher.shared(client, workers, device)
+    if workers := asked(client, client.nthreads):  # those that cannot be ranks are told before anything is computed
+        launcher = DaskLauncher.shared(client, sorted(workers), device)
     futures, make_source = compute(client, frame, columns, plan)
-    launcher = DaskLauncher.shared(client, sorted(client.nthreads()), device)  # others may have come meanwhile
+    workers = asked(client, client.nthreads)  # others may have come meanwhile
+    launcher = DaskLauncher.shared(client, sorted(workers), device)
     edges = launcher.hold(make_source, _by_worker(client, futures, launcher.workers))
     partitions = launcher.map(build, plan, each=[edges])
     return DistributedGraph(partitions, launcher, name=plan.name, columns=columns, frame=FRAME)
@@ -102,7 +103,8 @@ def _computed_tables(client: Any, frame: Any, columns: tuple[str, str], plan: Pl
         for index, part in enumerate(frame.to_delayed())
     ]
     futures = _done(client, client.compute(tables), name)
-    kinds = {kind for kind in client.gather(_done(client, client.map(_kind, futures, pure=False), name)) if kind}
+    (kinds_there,) = _done(client, [client.submit(_kinds, client.map(_kind, futures, pure=False), pure=False)], name)
+    kinds = kinds_there.result(TIMEOUT)
     if len(kinds) > 1:
         raise InputError(
             f"{name}: its partitions hold ids of several types, {' and '.join(sorted(kinds))}: cast them to one"
@@ -122,6 +124,10 @@ def _kind(table: pa.Table) -> str | None:
     if not table.num_rows:
         return None
     return INTEGERS if table.schema.types[0] in ("int32", "int64") else STRINGS
+
+
+def _kinds(found: Sequence[str | None]) -> set[str]:
+    return {kind for kind in found if kind}
 
 
 def _numbers_of(columns: tuple[str, str], *tables: Stored) -> LocalEdges:
@@ -158,7 +164,7 @@ def _done(client: Any, futures: list[Any], name: str) -> list[Any]:
             raise failed.exception()
         if all(future.done() for future in futures):
             return futures
-        workers = client.scheduler_info(n_workers=-1)["workers"]
+        workers = asked(client, partial(client.scheduler.identity, n_workers=-1))["workers"]
         now = sum(future.done() for future in futures), {each: _state(workers[each]) for each in workers}
         heard = min((worker["last_seen"] for worker in workers.values()), default=time())  # of all of them
         if now != before or any(map(_is_busy, workers.values())):
@@ -196,7 +202,7 @@ def _why(workers: Mapping[str, Any]) -> str:
 def _by_worker(client: Any, futures: Sequence[Any], workers: Sequence[str]) -> list[list[Any]]:
     """The futures whose values each worker has."""
     held: dict[str, list[Any]] = {worker: [] for worker in workers}
-    where = client.who_has(futures)
+    where = asked(client, partial(client.who_has, futures))
     for future in futures:
         if not (holders := held.keys() & where[future.key]):
             raise TraversalError("workers have come or gone meanwhile: make the graph again")

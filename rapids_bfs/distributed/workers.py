@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -20,6 +20,7 @@ from .communicators import Aborted, Communicator, MeetingCommunicator
 from .launchers import said
 from .peer_memory import at_work
 
+PAUSE = 1.0  # seconds after which a thread that waits for its worker looks whether that still runs
 SEVERITY = (InputError, TraversalError, Aborted)  # when several ranks fail, the first of these is the cause
 
 
@@ -154,8 +155,12 @@ class Stored:
         async def value() -> Any:
             return self.worker.data[self.key]
 
+        loop = self.worker.loop.asyncio_loop
+        reading = asyncio.run_coroutine_threadsafe(value(), loop)
+        while not reading.done() and loop.is_running():
+            wait([reading], PAUSE)
         try:
-            return asyncio.run_coroutine_threadsafe(value(), self.worker.loop.asyncio_loop).result()
+            return reading.result(0)
         except KeyError:
             raise TraversalError("Dask has moved a partition of the frame meanwhile: make the graph again") from None
 
@@ -186,7 +191,10 @@ async def call(token: str, rank: int, method: str, *arguments: Any) -> Outcome:
     future: Future[Outcome] = Future()
 
     def work() -> None:
-        future.set_result(there.guarded(getattr(there, method), *arguments))
+        try:
+            future.set_result(there.guarded(getattr(there, method), *arguments))
+        except BaseException as error:
+            future.set_exception(error)
 
     threading.Thread(target=work, daemon=True).start()
     return await asyncio.wrap_future(future)

@@ -1,5 +1,6 @@
 """SPMD functions on the workers of a Dask cluster: what they return and keep, and every way to fail."""
 
+import asyncio
 import gc
 import os
 import signal
@@ -456,6 +457,17 @@ class TestFailures:
         assert other.collect(exchanged, 1)
         assert [each.tolist() for each in other.collect(lambda mine, communicator: mine, each=[kept])] == [[0, 0, 0]]
         assert dask_client.submit(lambda: 5).result() == 5
+
+    def test_what_fails_outside_the_program_of_a_rank(self, dask_client):
+        with pytest.raises(TraversalError, match=r"^partition 0 of 3 .* failed: 'Rank' object has no attribute 'none'"):
+            launcher_of(dask_client)._on_workers("none")
+
+    def test_a_scheduler_that_does_not_answer(self, dask_client):
+        with pytest.raises(
+            TraversalError, match=r"^Dask's scheduler does not answer: make a new client, and the graph"
+        ):
+            on_dask.asked(dask_client, lambda: asyncio.sleep(600), 0.1)
+        assert on_dask.asked(dask_client, dask_client.nthreads)
 
     def test_a_worker_that_dask_has_paused(self, dask_client):
         worker = sorted(dask_client.nthreads())[1]
