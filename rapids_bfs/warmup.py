@@ -72,19 +72,6 @@ def _path(graph: Graph) -> None:
         shortest_path(graph, 0, graph.num_vertices - 1)
 
 
-def _filtered(graph: Graph) -> None:
-    """Filter a graph whose edges carry data of every size, and search with masks."""
-    sizes = {name: np.zeros(graph.num_arcs, name) for name in ("int8", "int16", "int32", "int64")}
-    here = graph.replace(edge_data=sizes)
-    everywhere = np.ones(here.num_vertices, bool)
-    here.filter(edges=np.ones(here.num_arcs, bool), vertices=everywhere)
-    bfs(here, 0, vertices=everywhere, engine=ENGINE)
-    bfs_batch(here, [0, 1], vertices=everywhere, engine=ENGINE)
-    connected_components(here, vertices=everywhere)
-    with suppress(NoPathError):
-        shortest_path(here, 0, 1, vertices=everywhere)
-
-
 def _batches(graph: Graph, width: int) -> None:
     sources = [vertex % graph.num_vertices for vertex in range(width)]
     for keep in ("distances", "summary"):
@@ -139,7 +126,6 @@ QUESTIONS: dict[str, Callable[[Graph], Any]] = {
     "shortest_path_dag": lambda graph: shortest_path_dag(graph, 0).path_counts,
     "filter": _filter,
     "neighborhoods, ego_graphs": lambda graph: ego_graphs(graph, [0], 1),
-    "filter": _filtered,
     "connected_components": connected_components,
     "eccentricity, diameter, ...": lambda graph: (
         eccentricity(graph, [0], engine=ENGINE),

@@ -44,8 +44,6 @@ for directed in (False, True):
         rapids_bfs.shortest_path(graph, 0, 1)
         list(rapids_bfs.all_shortest_paths(graph, 0, 1))
         rapids_bfs.shortest_path_dag(graph, 0).path_counts
-        mask = np.ones(graph.num_vertices, bool)
-        rapids_bfs.bfs(graph.filter(vertices=mask, edges=np.ones(graph.num_arcs, bool)), 0, vertices=mask, engine="cpu")
         for direction in ("out", "in", "all"):
             rapids_bfs.ego_graphs(graph, [0, 1], 2, direction=direction)
     rapids_bfs.diameter("karate", engine="cpu")
