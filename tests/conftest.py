@@ -25,7 +25,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # one of several processes; Numba reads
 FOLDER = Path(__file__).parent
 APART = {"gpu", "test_host_cuda", "test_kernels_compile", "test_notebooks"}  # whose tests take long and share nothing
 DASK = {f"test_{name}" for name in ("dask_launcher", "dask_frames", "drop_in_on_dask", "joining_on_dask", "on_dask")}
-LONG = APART | DASK | {"test_interrupts", "test_networkx_suite"}
+LONG = APART | DASK | {"test_batch", "test_benchmarks", "test_cli_nonsense", "test_cli_streams", "test_interrupts"}
+LONG |= {"test_matrix_market", "test_networkx_suite", "test_processes", "test_pytest_plugin", "test_readme"}
+LONG |= {"test_text_files", "test_warmup"}
 RAPIDS = ("cudf", "cugraph", "pylibcugraph", "nx_cugraph")
 
 # Compilation makes the first example slow; the machine may be shared.
@@ -75,6 +77,7 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: item.path.stem not in DASK)
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: item.path.stem not in LONG)  # so that no process has one left at the end
+        items.sort(key=lambda item: item.path.stem != "test_warmup")  # which compiles, once, what the others need
     if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError("name these parameters by `ids`: " + ", ".join(unstable))
 
