@@ -294,6 +294,15 @@ def iter_ego_graphs(
     return (ego for search, found in batches for ego in _with_arcs(search, found))
 
 
+def induced_arcs(graph: Graph, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sources and targets of the arcs between these distinct vertices, those out of the first vertex first; in time
+    proportional to all arcs out of them."""
+    search, bounds = _prepared(graph, "out"), np.array([0, len(vertices)])
+    with search.lock:
+        arc_bounds = search.count_arcs(bounds, vertices)
+        return search.write_arcs(bounds, vertices, arc_bounds)
+
+
 def _batches(
     graph: Any, vertices: Any, hops: Any, direction: Any
 ) -> Iterator[tuple[NeighborhoodSearch, Neighborhoods]]:

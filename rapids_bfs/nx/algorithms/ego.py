@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...algorithms.neighborhoods import induced_arcs, neighborhoods
+from ...engines import kernel_limit
 from ..classes import THEIRS
-from ..graph import ConvertedGraph, FallBack, arcs_from, many_objects
-from ..search import search_from
+from ..graph import ConvertedGraph, FallBack, levels, many_objects
 
 FEW_ARCS = 1 << 6  # NetworkX copies fewer before NumPy has begun
 
@@ -18,8 +19,9 @@ def ego_graph(
 ) -> Any:
     if not G.is_own(n):  # NetworkX's set may hold either of the two objects
         raise FallBack
-    search = search_from(G, n, radius, over=G.undirected if undirected else G.forward)
-    ego = _subgraph(G, search.order) if _pays(G, search.order) else G.origin.subgraph(search.nodes).copy()
+    over, hops = G.undirected if undirected else G.forward, kernel_limit(levels(radius))
+    vertices = neighborhoods(over, [G.vertex(n)], hops).vertices  # in the order in which NetworkX finds them
+    ego = _subgraph(G, vertices) if _pays(G, vertices) else G.origin.subgraph(G.nodes_at(vertices)).copy()
     if not center:
         ego.remove_node(n)
     return ego
@@ -59,14 +61,15 @@ def _parallel(keys: dict[Any, dict[Any, Any]]) -> dict[Any, dict[Any, Any]]:
 def _arcs_within(G: ConvertedGraph, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sources and targets of the arcs between these vertices, in the order of NetworkX's view; of an undirected edge
     only the first arc, as adding it adds the other."""
-    place = np.full(len(G), -1, G.forward.targets.dtype)
-    place[order] = np.arange(len(order))
-    tails, heads = arcs_from(G.forward, order)
-    within = place[heads] >= (0 if G.is_directed() else place[tails])
-    tails, heads = tails[within], heads[within]
+    place, offsets = np.empty(len(G), G.forward.targets.dtype), G.forward.offsets
+    place[order] = np.arange(len(order))  # the other entries are neither written nor read
+    tails, heads = induced_arcs(G.forward, order)
+    if not G.is_directed():
+        first = place[heads] >= place[tails]
+        tails, heads = tails[first], heads[first]
     if G.is_multigraph():  # its view shows rows much longer than the subgraph in the subgraph's order
         turn = np.arange(len(heads))
-        long = G.forward.degrees[tails] > 2 * len(order)
+        long = offsets[tails + 1] - offsets[tails] > 2 * len(order)
         turn[long] = place[heads[long]]
         turns = np.lexsort((turn, place[tails]))
         tails, heads = tails[turns], heads[turns]
