@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ class ShortestPathDAG:
     ----------
     graph : Graph
         Directed, with the vertices and ids of the graph that was searched, and of its arcs those on a shortest path, in
-        their order. A duplicate arc is on another path; self-loops are on none.
+        their order, with their edge data. A duplicate arc is on another path; self-loops are on none.
     source : int
         The vertex at which the paths begin.
     target : int or None
@@ -155,8 +154,12 @@ def _distances(graph: Graph, source: int, target: int | None) -> Any:
 
 def _leading_down(graph: Graph, distances: np.ndarray) -> Graph:
     """The graph of the arcs that lead from a vertex to one at the next distance."""
+    data = graph.edge_data
+    if data:
+        arcs = _arcs_down(graph, distances)
+        data = data.changed(lambda column: column[arcs])
     if graph.device == CUDA:
-        offsets, targets = _arcs_by_arrays(csr_for(graph.targets), graph.offsets, graph.targets, distances)
+        offsets, targets = _by_arrays(graph, _arcs_down(graph, distances))
     else:
         degrees = np.empty(graph.num_vertices, np.int64)
         team = pool.team(graph.num_arcs, FEW_ARCS)
@@ -165,15 +168,20 @@ def _leading_down(graph: Graph, distances: np.ndarray) -> Graph:
         offsets = offsets_of(degrees)
         targets = np.empty(offsets[-1], graph.targets.dtype)
         shortest_paths.write_arcs(graph.offsets, graph.targets, distances, offsets, targets, first[1:], *team)
-    return graph._with(offsets=offsets, targets=targets, directed=True)
+    return graph._with(offsets=offsets, targets=targets, directed=True, edge_data=data)
 
 
-def _arcs_by_arrays(csr: ModuleType, offsets: Any, targets: Any, distances: Any) -> tuple[Any, Any]:
-    """Offsets and targets of these arcs, by operations on whole arrays."""
-    above = distances[csr.sources_of(offsets, targets)]
-    kept = csr.xp.flatnonzero((above >= 0) & (distances[targets] == above + 1))
-    fewer = csr.xp.searchsorted(kept, offsets)
-    return fewer.astype(index_dtype(len(kept))), targets[kept]
+def _arcs_down(graph: Graph, distances: Any) -> Any:
+    """Which arcs these are, by operations on whole arrays."""
+    csr = csr_for(graph.targets)
+    above = distances[csr.sources_of(graph.offsets, graph.targets)]
+    return csr.xp.flatnonzero((above >= 0) & (distances[graph.targets] == above + 1))
+
+
+def _by_arrays(graph: Graph, arcs: Any) -> tuple[Any, Any]:
+    """Offsets and targets of these arcs, which ascend."""
+    fewer = csr_for(arcs).xp.searchsorted(arcs, graph.offsets)
+    return fewer.astype(index_dtype(len(arcs))), graph.targets[arcs]
 
 
 def _count_by_levels(graph: Graph, distances: Any, source: int) -> Any:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from strategies import edges_of, graphs, oracle_distances
 
 from rapids_bfs import InputError, NoPathError, all_shortest_paths, as_graph, load, shortest_path_dag
-from rapids_bfs._core.csr import host
 from rapids_bfs.algorithms import all_shortest_paths as module
 from rapids_bfs.generators import generate
 
@@ -93,11 +92,21 @@ def test_operations_on_whole_arrays_find_the_same(pair):
     """Which run on a device."""
     graph, source, _ = pair
     dag = shortest_path_dag(graph, source)
-    offsets, targets = module._arcs_by_arrays(host, graph.offsets, graph.targets, dag.distances)
+    offsets, targets = module._by_arrays(graph, module._arcs_down(graph, dag.distances))
     np.testing.assert_array_equal(offsets, dag.graph.offsets)
     np.testing.assert_array_equal(targets, dag.graph.targets)
     counts = module._count_by_levels(dag.graph, dag.distances, source)
     np.testing.assert_array_equal(counts, dag.path_counts)
+
+
+@given(pair=pairs())
+def test_arcs_keep_their_edge_data(pair):
+    graph, source, _ = pair
+    ends = np.repeat(np.arange(len(graph)), graph.degrees) * 100 + graph.targets
+    dag = shortest_path_dag(graph.replace(edge_data={"ends": ends, "name": ends.astype(str)}), source).graph
+    expected = np.repeat(np.arange(len(dag)), dag.degrees) * 100 + dag.targets
+    np.testing.assert_array_equal(dag.edge_data["ends"], expected)
+    np.testing.assert_array_equal(np.asarray(dag.edge_data["name"]), expected.astype(str))
 
 
 @pytest.mark.parametrize("spec", ["path:300", "star:99", "complete:40", "tree:255", "grid:20", "rmat:10"])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from questions import ASK
 from reading import check_graph, check_message
 from valid import valid_files
 
@@ -35,6 +36,15 @@ def test_damaged_and_nasty_files() -> None:
     for format in FORMATS:
         assert re.search(rf"\d {format} refused", output)
         assert re.search(rf"\d {format} (graph|result)", output)
+
+
+def test_odd_questions() -> None:
+    """400 questions, of which some of each kind are answered and some are refused."""
+    output = run("questions.py", "--cases", 400)
+    assert "400 cases, 0 findings" in output
+    for name in ASK:
+        assert re.search(rf"\d {name} answered", output)
+        assert re.search(rf"\d {name} refused", output)
 
 
 @pytest.mark.skipif(not FOUND, reason="nothing was found")
