@@ -15,7 +15,7 @@ from rapids_bfs.kernels import cuda
 
 HERE = Path(__file__).parent
 COMPILER = "g++"
-FLAGS = ("-std=c++17", "-Og", "-g1", "-fPIC", "-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas")
+FLAGS = ("-std=c++17", "-O0", "-g1", "-fPIC", "-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas")
 FLAGS += ("-ftrivial-auto-var-init=pattern", "-fno-omit-frame-pointer", "-ftls-model=initial-exec", f"-I{HERE}")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 
