@@ -170,7 +170,7 @@ def test_on_batch_may_wait_for_another_thread():
     def search_elsewhere(rows, distances):
         search = threading.Thread(target=lambda: found.append(bfs_batch(graph, [33]).distances[0]), daemon=True)
         search.start()
-        search.join(60)
+        search.join(600)
         found.append(distances[0].copy())
 
     bfs_batch(graph, [0, 1], batch_size=1, on_batch=search_elsewhere)

@@ -473,7 +473,7 @@ class TestFailures:
         worker = sorted(dask_client.nthreads())[1]
         line = rf"^partition 1 of 3 \(worker {worker}\) has been paused by Dask, since its memory is full: free memory"
         with paused(dask_client, [worker]), pytest.raises(TraversalError, match=line):
-            launcher_of(dask_client, timeout=2)
+            launcher_of(dask_client, timeout=8)
         assert launcher_of(dask_client).collect(exchanged, 1)
 
     def test_a_worker_that_is_stopped(self, dask_client, monkeypatch):

@@ -471,7 +471,7 @@ def test_graphs_on_gpus_are_searched_one_after_the_other(monkeypatch):
     assert entered.empty()
     go.set()
     for call in calls:
-        call.join(60)
+        call.join(600)
     assert entered.get(timeout=600) == "second"
 
 

@@ -18,7 +18,7 @@ for module in ("sphinx", "myst_parser", "numpydoc", "pydata_sphinx_theme", "sphi
     pytest.importorskip(module, reason="the site's tools are not installed: pip install 'rapids-bfs[docs]'")
 
 DOCS = Path(__file__).parents[2] / "docs"
-PATIENCE = 300  # seconds
+PATIENCE = 1800  # seconds
 
 
 @pytest.fixture(scope="module")
