@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,7 +31,7 @@ def bfs(
     depth_limit: int | None = None,
     target: Hashable | None = None,
     predecessors: bool = True,
-    deterministic: bool | Literal["smallest"] = False,
+    deterministic: bool = False,
     trace: bool = False,
     check: bool = False,
     engine: str = "auto",
@@ -54,11 +53,9 @@ def bfs(
         Stop after the level that reaches it.
     predecessors : bool
         Return predecessors.
-    deterministic : bool or "smallest"
-        True returns the tree of a sequential queue, as NetworkX does: each vertex's predecessor is its first
-        in-neighbour in queue order. With "smallest" it is the smallest in-neighbour one level up, by any engine, and in
-        whatever order the edges are; this takes less time, and a copy of the edges unless each adjacency ascends. By
-        default it is any in-neighbour one level up.
+    deterministic : bool
+        Return the tree of a sequential queue, as NetworkX does: each vertex's predecessor is its first in-neighbour in
+        queue order. Otherwise it is any in-neighbour one level up.
     trace : bool
         Record each level in ``result.trace``.
     check : bool
@@ -95,9 +92,6 @@ def bfs(
     """
     if not isinstance(graph, Graph):
         graph = as_graph(graph)
-    smallest = isinstance(deterministic, str) and asks_for_smallest(deterministic)
-    if smallest:
-        graph, deterministic = as_searchable(graph), False
     if edges is not None:
         graph = graph.filter(edges=edges)
     options = DEFAULT  # saves a fifth of the time of a search of a tiny graph
@@ -115,19 +109,8 @@ def bfs(
     sources = source_vertices(graph, source)
     if vertices is not None:
         require_unmasked(graph, options.vertices, sources if options.target is None else [*sources, options.target])
-    if not (smallest and options.predecessors):
-        result: BFSResult = search(graph, sources, options, engine)
-        return result
-    from .trees import with_smallest_predecessors  # late: it imports Numba
-
-    return with_smallest_predecessors(search(graph, sources, replace(options, predecessors=False), engine))
-
-
-def asks_for_smallest(deterministic: str) -> bool:
-    """Is this "smallest"? Raises `InputError` if it is another string."""
-    if deterministic != "smallest":
-        raise InputError(f'deterministic is True, False or "smallest", not {quoted(deterministic)}')
-    return True
+    result: BFSResult = search(graph, sources, options, engine)
+    return result
 
 
 def require_unmasked(graph: Any, mask: Any, vertices: Any) -> None:

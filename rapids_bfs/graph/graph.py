@@ -392,14 +392,6 @@ class Graph(Labelled, Vertices):
             edge_data=self.edge_data.taken(self._arcs("transposed")),
         )
 
-    @cached_property
-    def _ascending_in_edges(self) -> Any:
-        """Offsets and targets of the in-edges, each adjacency in ascending order."""
-        into = self.reverse
-        if self._csr.ascends(into.offsets, into.targets):
-            return into.offsets, into.targets
-        return into._ascending()
-
     @property
     def undirected(self) -> Graph:
         """The graph with every edge in both directions; this graph itself if it is undirected already.

@@ -47,8 +47,13 @@ Search: Any = SEARCH.in_memory()
 def ascending_in_edges(graph: Graph) -> tuple[Any, Any, np.ndarray | None] | None:
     """Offsets and targets of the in-edges, each adjacency ascending, and the position of each in the adjacency of its
     source, or None if those ascend too. None if the graph's own arrays fulfil all of this."""
-    if csr_for(graph.targets).ascends(graph.offsets, graph.targets):
-        return (*graph._ascending_in_edges, None) if graph.directed else None
+    csr = csr_for(graph.targets)
+    if csr.ascends(graph.offsets, graph.targets):
+        if not graph.directed:
+            return None
+        into = graph.reverse
+        ascends = csr.ascends(into.offsets, into.targets)
+        return *((into.offsets, into.targets) if ascends else csr.ascending(into.offsets, into.targets)), None
     here = graph.to(CPU)
     return *host.transpose(here.offsets, here.targets), host.transposed_positions(here.offsets, here.targets)
 
