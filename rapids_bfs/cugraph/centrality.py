@@ -66,7 +66,8 @@ def betweenness_centrality(
     -----
     Of k vertices the betweenness is scaled as in NetworkX 3.5 and later, and as in cuGraph but for two cases: with k of
     n - 1, cuGraph scales the k vertices as all others; and where a vertex is on no path between two others, n being at
-    most 2, cuGraph divides by 0. Other vertices are drawn than in cuGraph for the same seed.
+    most 2, cuGraph divides by 0. Of a list of ids that do not ascend, cuGraph 26.10 may leave sources out of the sums.
+    Other vertices are drawn than in cuGraph for the same seed.
     """
     if seed is not None:
         warnings.warn(SEED, UserWarning, stacklevel=2)
