@@ -46,7 +46,20 @@ def read(path: Path) -> str:
         check_message(str(error), path)
         return "refused"
     check_graph(made)
+    for column in ("weight", "note"):
+        check_edge_data(path, column)
     return "graph"
+
+
+def check_edge_data(path: Path, column: str) -> None:
+    """Read the file again, with a column that its edges may carry."""
+    try:
+        made = rapids_bfs.read(path, edge_data=[column])
+    except InputError as error:
+        return check_message(str(error), path)
+    check_graph(made)
+    assert len(made.edge_data[column]) == made.num_arcs
+    made.filter(edges=np.zeros(made.num_arcs, bool))
 
 
 def check_message(message: str, path: Path) -> None:

@@ -158,7 +158,8 @@ def odd_graph(rng):
             with suppress(TypeError):  # NumPy cannot compare these two
                 graph.add_edge(twin(rng, rng.choice(nodes)), twin(rng, rng.choice(nodes)))
     elif kind < 0.4:
-        return rng.choice(list(views(rng, graph))), graph
+        view = rng.choice(list(views(rng, graph)))
+        return rng.choice([view, *views(rng, view)]) if rng.random() < 0.4 else view, graph
     return graph, graph
 
 
