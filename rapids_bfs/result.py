@@ -21,11 +21,12 @@ from .trace import Trace
 NO_PREDECESSORS = "the search kept no predecessors: ask for predecessors=True"
 
 
-def same_answers(one: Any, other: Any) -> bool:
-    """Do two results of one class hold the same graph, and equal values in all other fields but the trace?"""
+def same_answers(one: Any, other: Any, *apart: str) -> bool:
+    """Do two results of one class hold the same graph, and equal values in all other fields but the trace and
+    ``apart``?"""
     if one.graph is not other.graph:
         return False
-    names = [field.name for field in fields(one) if field.name not in ("graph", "trace")]
+    names = [field.name for field in fields(one) if field.name not in ("graph", "trace", *apart)]
     pairs = ((getattr(one, name), getattr(other, name)) for name in names)
     return all(mine is theirs or _equal(mine, theirs) for mine, theirs in pairs)
 

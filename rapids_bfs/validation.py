@@ -19,9 +19,9 @@ from ._core.cuda.arrays import CPU, CUDA, moved, on_device
 from ._core.cuda.kernels import launch
 from ._core.threads import pool
 from .errors import InputError
-from .graph import Graph, checked_mask
+from .graph import Graph, Vertices, checked_mask
 from .kernels.cpu.compiled import parallel
-from .result import BFSResult
+from .result import BFSResult, Distances
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,17 @@ def verdict_of(graph: Any, result: Any) -> Verdict:
     return Verdict() if predecessors is not None else Verdict(message=VALID_DISTANCES)
 
 
+def another_graph(graph: Any, result: Any) -> InputError:
+    """The error about a result that is not of this graph."""
+    return InputError(f"this result belongs to another graph, {result.graph.name}: pass that instead of {graph.name}")
+
+
 def require_kinds(graph: Any, result: Any, function: str) -> None:
-    """Raise `InputError` unless the arguments of ``function`` are a graph and a result."""
-    if not (isinstance(graph, Graph) and isinstance(result, BFSResult)):
+    """Raise `InputError` unless the arguments of ``function`` are a graph and a result, both distributed or neither."""
+    if isinstance(graph, Vertices) and isinstance(result, Distances):
+        if type(result.graph) is not type(graph):
+            raise another_graph(graph, result)
+    else:
         kinds = " and ".join(f"{type(each).__module__}.{type(each).__qualname__}" for each in (graph, result))
         raise InputError(
             f"{function} takes a Graph, such as as_graph makes, and the BFSResult of a search of it, not {kinds}"

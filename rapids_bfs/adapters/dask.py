@@ -9,8 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .._core.arguments import quoted
 from .._core.csr.host import BLOCK
 from .._core.dtypes import INT32_LIMIT
+from .._core.formatting import counted
 from ..errors import InputError
 from ..graph import Graph
 from ._edge_data import Asked
@@ -80,8 +82,22 @@ def client_here() -> Any:
 
 def edges_of(part: Any, columns: tuple[str, str], name: str) -> pa.Table:
     """The ids in one partition, as an Arrow table."""
-    ids = (_ids(part.iloc[:, side], f"{name}, column {columns[side]!r}") for side in range(2))
+    ids = (_ids(column_of(part, column, name), f"{name}, column {column!r}") for column in columns)
     return pa.table([*ids], names=columns)
+
+
+def column_of(part: Any, column: str, where: str) -> Any:
+    """A column of a partition. Raises `InputError` if it has none, or more than one: Dask only knows what its metadata
+    say of partitions."""
+    if not hasattr(part, "iloc") or getattr(part, "ndim", 0) != 2:
+        raise InputError(f"{where} is no frame, unlike what Dask's metadata say, but {quoted(part)}")
+    names = [str(each) for each in part.columns]
+    if (count := names.count(column)) != 1:
+        raise InputError(
+            f"{where} has {counted(count, 'column') if count else 'no column'} {column!r}, unlike what Dask's metadata "
+            f"say; its columns are {', '.join(map(repr, names))}"
+        )
+    return part.iloc[:, names.index(column)]
 
 
 def checked_edges(part: Any, columns: tuple[str, str], where: str) -> pa.Table:

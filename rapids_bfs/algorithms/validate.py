@@ -17,7 +17,7 @@ from ..adapters.result_files import COMPONENT, read_table
 from ..errors import InputError
 from ..graph import Graph
 from ..loading import as_graph
-from ..result import BFSResult, from_frame, vertices_in
+from ..result import Distances, from_frame, vertices_in
 from ..validation import Verdict, verdict_of
 from .components import connected_components
 
@@ -55,7 +55,7 @@ def validate(graph: Any, result: Any) -> Verdict:
     """
     if isinstance(result, str | os.PathLike):
         return verdict_of_file(as_graph(graph).whole, result)[0]
-    return verdict_of(as_graph(graph) if isinstance(result, BFSResult) else graph, result)
+    return verdict_of(as_graph(graph) if isinstance(result, Distances) else graph, result)
 
 
 def verdict_of_file(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import partial
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .._core.csr.host import Pairs
 from .._core.cuda.arrays import CPU, CUDA
 from .._core.formatting import counted, size
-from ..adapters.dask import FRAME, checked_edges, client_here, edge_columns
+from ..adapters.dask import FRAME, checked_edges, client_here, column_of, edge_columns
 from ..errors import InputError, TraversalError
 from .build import Plan, build
 from .communicators import TIMEOUT
@@ -161,7 +162,7 @@ def _done(client: Any, futures: list[Any], name: str) -> list[Any]:
         except CancelledError:
             raise TraversalError(f"{name}: Dask has cancelled its partitions: make the graph again") from None
         if failed := next((future for future in futures if future.status == "error"), None):
-            raise failed.exception()
+            raise copy(failed.exception())  # Dask keeps the error itself: its traceback would keep futures and callers
         if all(future.done() for future in futures):
             return futures
         workers = asked(client, partial(client.scheduler.identity, n_workers=-1))["workers"]
@@ -216,8 +217,11 @@ def source_of(columns: tuple[str, str], name: str, *partitions: Stored) -> Local
     def blocks() -> Iterable[Pairs]:
         for index, stored in enumerate(partitions):
             partition = stored()
-            where = (f"{name}, column {column!r}, partition {index} of this worker" for column in columns)
-            source, target = (_numbers(partition.iloc[:, side], each) for side, each in enumerate(where))
+            where = f"partition {index} of this worker"
+            source, target = (
+                _numbers(column_of(partition, column, f"{name}, {where}"), f"{name}, column {column!r}, {where}")
+                for column in columns
+            )
             yield source, target
 
     return LocalEdges(blocks, columns)

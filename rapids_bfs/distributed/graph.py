@@ -21,7 +21,7 @@ from .._core.forks import lock_of_process
 from .._core.formatting import counted, graph_size, size
 from .._core.memory import require_bytes
 from ..errors import InputError
-from ..graph import Graph, Mask, Vertices
+from ..graph import NO_EDGE_DATA, Graph, Mask, Vertices
 from ..validation import verdict_of
 from .batch import DistributedBatch
 from .build import OWN, Partition, Plan, build
@@ -61,7 +61,11 @@ class DistributedGraph(Vertices):
     partitioning : Partitioning
     directed : bool
     name, columns, frame : as of a `Graph`
+    edge_data : EdgeData
+        Always empty.
     """
+
+    edge_data = NO_EDGE_DATA
 
     def __init__(
         self,
@@ -245,6 +249,16 @@ class DistributedGraph(Vertices):
     def reverse(self) -> DistributedGraph:
         """The graph with every edge reversed, which shares its memory; an undirected graph itself."""
         return self._reverse if self.directed else self
+
+    @property
+    def undirected(self) -> DistributedGraph:
+        """This graph, if it is undirected. Raises `InputError` otherwise."""
+        if self.directed:
+            raise InputError(
+                f"{self.name} is distributed, and directed: give directed=False where it is made, or use "
+                "graph.to('cpu').undirected"
+            )
+        return self
 
     @cached_property
     def _reverse(self) -> DistributedGraph:

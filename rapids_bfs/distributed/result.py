@@ -12,7 +12,7 @@ from .._core.csr import csr_for
 from .._core.cuda.arrays import checked_device, finish, to_host
 from .._core.memory import require_bytes
 from ..errors import InputError
-from ..result import NO_PREDECESSORS, BFSResult, Distances
+from ..result import NO_PREDECESSORS, BFSResult, Distances, same_answers
 from ..trace import Level, Step, Trace, expansions
 from .build import Partition
 from .communicators import Communicator
@@ -49,6 +49,14 @@ class DistributedResult(Distances):
     target: int | None = None
     trace: Trace | None = None
     vertices: np.ndarray | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Are these of the same graph (the same object), with equal answers? The ranks compare theirs."""
+        if not isinstance(other, DistributedResult) or not same_answers(self, other, "answers"):
+            return False
+        return all(self.graph.launcher.collect(_same_answer, each=[self.answers, other.answers]))
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return (
@@ -216,6 +224,14 @@ def frame_of_partition(partition: Partition, answer: Answer, communicator: Commu
     frame = frame_of({name: column.copy() for name, column in columns.items()})
     finish()  # the copies: Dask may hand the frame to any stream
     return frame
+
+
+def _same_answer(one: Answer, other: Answer, communicator: Communicator) -> bool:
+    if one.predecessors is None or other.predecessors is None:
+        same_tree = one.predecessors is other.predecessors
+    else:
+        same_tree = bool((one.predecessors == other.predecessors).all())
+    return same_tree and bool((one.distances == other.distances).all())
 
 
 def _fetch(partition: Partition, answer: Answer, communicator: Communicator) -> tuple[np.ndarray, np.ndarray | None]:

@@ -13,9 +13,8 @@ from .._core.arguments import quoted, whole_number
 from .._core.csr import csr_for
 from .._core.cuda.arrays import on_device
 from .._core.cuda.kernels import launch
-from ..errors import InputError
 from ..kernels.cpu import distributed as kernels
-from ..validation import RULES, VALID_DISTANCES, Verdict, require_kinds, vertex_rules
+from ..validation import RULES, VALID_DISTANCES, Verdict, another_graph, require_kinds, vertex_rules
 from .build import Partition
 from .communicators import Communicator
 from .level_synchronous import Answer
@@ -28,12 +27,9 @@ NAMES = tuple(RULES)
 
 def validate_distributed(graph: Any, result: DistributedResult) -> Verdict:
     """`rapids_bfs.validate` of a distributed result: the first rule broken, and the first vertex that breaks it."""
-    if not isinstance(result, DistributedResult):
-        require_kinds(graph, result, "validate")
+    require_kinds(graph, result, "validate")
     if result.graph is not graph:
-        raise InputError(
-            f"this result belongs to another graph, {result.graph.name}: pass that instead of {graph.name}"
-        )
+        raise another_graph(graph, result)
     stopped_at = result.stopped_at
     limit = graph.num_vertices if stopped_at is None else whole_number(stopped_at, "depth_limit")
     given = result.sources, limit, None if result.vertices is None else bitmap_of(graph, result.vertices)

@@ -115,6 +115,34 @@ def test_what_is_no_table_of_edges(columns, cuts, says):
         as_graph(frames(columns, cuts)[1])
 
 
+def told_wrongly(*partitions):
+    """A frame whose metadata say that its partitions have the columns u and v."""
+    parts = [dask.delayed(lambda part: part)(part) for part in partitions]
+    return dd.from_delayed(parts, meta=pd.DataFrame({"u": [0], "v": [0]}), verify_meta=False)
+
+
+def assert_columns_are_found_by_name(devices):
+    """Dask selects no columns of a frame that has them all by its metadata."""
+    edges = pd.DataFrame({"u": [0, 1], "v": [1, 2]})
+    graph = as_graph(told_wrongly(edges, pd.DataFrame({"v": [3], "w": [9], "u": [2]})), devices=devices)
+    assert bfs(graph, 0).as_dict() == {0: 0, 1: 1, 2: 2, 3: 3}
+    for part, says in (
+        (
+            edges.rename(columns={"v": "w"}),
+            "has no column 'v', unlike what Dask's metadata say; its columns are 'u', 'w'",
+        ),
+        (edges.set_axis(["v", "v"], axis=1), "has no column 'u'"),
+        (edges.assign(w=1).set_axis(["u", "v", "v"], axis=1), "has 2 columns 'v'"),
+        (5, "is no frame, unlike what Dask's metadata say, but 5"),
+    ):
+        with pytest.raises(InputError, match=says):
+            as_graph(told_wrongly(edges, part), devices=devices)
+
+
+def test_partitions_that_are_not_as_their_metadata():
+    assert_columns_are_found_by_name("local")
+
+
 def test_an_error_of_the_frames_own_comes_out_as_it_is():
     frame = dd.from_delayed([dask.delayed(open)("/no/such/file")], meta={"source": "int64", "target": "int64"})
     with pytest.raises(FileNotFoundError):
@@ -242,6 +270,18 @@ class TestOnWorkers:
     def test_what_is_no_table_of_edges(self, columns, cuts, says):
         with pytest.raises(InputError, match=says):
             as_graph(frames(columns, cuts)[1], source="u", target="v")
+
+    def test_partitions_that_are_not_as_their_metadata(self):
+        assert_columns_are_found_by_name(None)
+
+    def test_an_error_keeps_nothing(self, dask_client):
+        """Dask keeps the error of a task; the futures, and what else its callers have, must not stay with it."""
+        gc.collect()
+        before = set(dask_client.futures)
+        with pytest.raises(InputError, match="-1 is negative"):
+            as_graph(frames({"u": [0, -1], "v": [1, 2]}, [1])[1])
+        gc.collect()
+        eventually(lambda: set(dask_client.futures) <= before)
 
     def test_vertices(self):
         frame = frames({"u": [0, 1], "v": [1, 0]}, [1])[1]

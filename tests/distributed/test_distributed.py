@@ -475,7 +475,7 @@ def test_graphs_on_gpus_are_searched_one_after_the_other(monkeypatch):
     assert entered.get(timeout=600) == "second"
 
 
-@pytest.mark.parametrize("name", ["undirected", "simple", "save", "offsets", "targets"])
+@pytest.mark.parametrize("name", ["simple", "save", "offsets", "targets"])
 def test_what_only_a_graph_in_one_piece_has(name):
     graph = from_graph(load("karate"), Threads(["cpu"] * 2))
     with pytest.raises(

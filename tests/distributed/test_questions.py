@@ -191,3 +191,26 @@ def test_no_vertices():
     graph = from_graph(as_graph(([], []), vertices=0), Threads(["cpu"] * 3))
     assert (eccentricity(graph).tolist(), diameter(graph), radius(graph), center(graph).tolist()) == ([], -1, -1, [])
     assert bfs_batch(graph).distances.shape == (0, 0)
+
+
+def test_results_that_are_equal():
+    graph, whole = load("path:9", devices="cpu:3"), load("path:9")
+    result = bfs(graph, 0)
+    assert result == bfs(graph, 0, trace=True)
+    several = [bfs(graph, 1), bfs(graph, 0, depth_limit=3), bfs(graph, 0, predecessors=False), bfs(graph, [0, 1])]
+    few = np.arange(9) < 8
+    for other in (*several, bfs(graph, 0, vertices=few), bfs(graph.filter(), 1), bfs(whole, 0), None):
+        assert result != other
+    assert bfs(graph, 0, vertices=few) == bfs(graph, 0, vertices=few)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(result)
+
+
+def test_what_else_a_graph_has():
+    graph, directed = (load("karate", devices="cpu:2"), as_graph(([0, 1], [1, 2]), devices="cpu:2"))
+    assert as_graph(graph, directed=False) is graph.undirected is graph
+    with pytest.raises(InputError, match=r"^edges is distributed, and directed: give directed=False where it is made"):
+        as_graph(directed, directed=False)
+    assert len(graph.edge_data) == 0
+    with pytest.raises(InputError, match="there are no edge data 'time'"):
+        graph.edge_data["time"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from matplotlib.collections import LineCollection, PathCollection
 from pictures import assert_nothing_is_cut_off
 
-from rapids_bfs import InputError, as_graph, bfs, compare, plot_levels, plot_sizes
+from rapids_bfs import InputError, as_graph, bfs, compare, load, plot_levels, plot_sizes
 from rapids_bfs.comparison.runner import Comparison, EngineRuns, Run
 from rapids_bfs.report.search_plot import radial
 from rapids_bfs.testing import graphs
@@ -131,6 +131,12 @@ def test_levels_of_a_result_on_a_device(put_on_device):
     result = bfs(GRAPH, 0)
     there = put_on_device(result)
     assert plot_levels(there.graph, there)._repr_png_() == plot_levels(GRAPH, result)._repr_png_()
+
+
+def test_a_distributed_graph_is_drawn_here():
+    graph = load("path:9", devices="cpu:2")
+    drawn = plot_levels(graph, bfs(graph, 4))
+    assert drawn._repr_png_() == plot_levels(load("path:9"), bfs("path:9", 4))._repr_png_()
 
 
 def test_ids_are_written_where_they_fit():

@@ -344,7 +344,11 @@ def test_what_is_searched_can_be_validated():
     assert "vertex 'c' has distance 2" in str(validate(searched, result))
     assert validate("karate", RESULT)
     refused_saying("cannot make a graph of rapids_bfs.result.BFSResult", validate, RESULT, RESULT)
-    refused_saying("validate takes a Graph", validate, load("karate", devices="cpu:2"), RESULT)
+    there = load("karate", devices="cpu:2")
+    for arguments in ((there, RESULT), ("karate", bfs(there, 0)), (load("karate", devices="cpu:2"), bfs(there, 0))):
+        refused_saying(
+            "^this result belongs to another graph, karate: pass that instead of karate$", validate, *arguments
+        )
 
 
 def test_what_cannot_be_drawn():
