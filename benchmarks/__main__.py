@@ -29,23 +29,39 @@ from . import (
     neighborhoods,
     nx_backend,
     rapids,
+    suite,
 )
 from .cases import Case, WrongAnswerError
 from .record import RESULTS, ROOT, about, read, write
 from .tables import markdown, pages, rendered
 
-FAMILIES = (commands, filters, gpu, rapids, functions, many_sources, neighborhoods, nx_backend, cpu, distributed, model)
+FAMILIES = (
+    commands,
+    filters,
+    gpu,
+    rapids,
+    functions,
+    many_sources,
+    neighborhoods,
+    nx_backend,
+    cpu,
+    distributed,
+    model,
+    suite,
+)
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}
 VIEWS = {name: view for case in CASES.values() for name, view in case.tables().items()}
 PICTURE = RESULTS / "h200_rapids_rmat20.png"  # of the JSON file beside it
 HELP = {
     "cores": "how many, such as 2,16; default: two and all",
     "engines": "such as cupy,numba-cuda",
+    "gaps": "each graph is a cuDF list of its edges in random order, whose ids have gaps",
     "gapbs": "the folder of GAPBS's programs bfs, bc and cc",
     "gpus": "how many, or their ordinals as in 0,0",
     "only": "a regular expression: graphs and questions, as in 'rmat.*search'",
     "pool": "RMM has a pool",
     "roots": "0: 64 on rmat, else 16",
+    "scales": "of the graphs that are generated",
     "seconds": "for each question; half of it on busy cores",
     "too_large": "the graph is made on the host, and never put on the device",
 }

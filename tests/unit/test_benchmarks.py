@@ -59,6 +59,7 @@ def test_help(name, capsys):
         ["filters-cpu", "rmat:8"],
         ["networkx", "--nodes", "40", "--small-nodes", "20"],
         ["cpu", "--only", "karate", "--seconds", "0.01", "--cores", "1"],
+        ["suite", "--scales", "4", "--engines", "cpu,cpu:sequential,scipy", "--sources", "1"],
         ["engines", "rmat:6", "--engines", "cpu,scipy", "--sources", "2"],
         ["model", "--largest", "8", "--ranks", "16", "--sources", "1"],
     ],

@@ -1,0 +1,147 @@
+"""Suites of graphs, as `rapids-bfs compare --suite` measures them; with GAPBS beside the others, or on a GPU with RMM's
+pool and edge lists in random order, whose ids have gaps."""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from statistics import geometric_mean, median
+from tempfile import TemporaryDirectory
+
+from rapids_bfs import as_graph, compare_suite, load
+
+from .cases import Case, say
+from .record import Record
+from .tables import Table, code
+
+OTHERS = ("scipy", "igraph", "networkit", "rustworkx", "graphblas")
+RAPIDS = ("cugraph", "pylibcugraph", "pylibcugraph:direction-optimizing")
+TRIALS = 3  # of GAPBS from each source
+
+
+def suite(
+    name="synthetic", *, scales=("18", "22"), engines=("cpu", *OTHERS), sources=16, gapbs="", pool=False, gaps=False
+) -> Iterator[Record]:
+    """What is measured is kept in the cache: the same call goes on from there. GAPBS searches from the same sources,
+    and checks its answers itself."""
+    if pool:
+        from .rapids import start_pool
+
+        start_pool()
+    found = compare_suite(
+        name,
+        scale=list(map(int, scales)),
+        engines=engines,
+        num_sources=sources,
+        load=random_edges if gaps else load,
+        measured=lambda row, done, total: say(f"{done} of {total}: {row['graph']} {row['failed'] or ''}"),
+    )
+    if gapbs:
+        found = replace(found, rows=[_with_gapbs(row, gapbs) if row["comparison"] else row for row in found.rows])
+    yield found.to_dict() | {"pool": pool, "gaps": gaps}
+
+
+def random_edges(name, **options):
+    """The arcs of a graph as a cuDF frame; vertices without edges are not in it."""
+    from .rapids import edge_frame
+
+    return edge_frame(name)[1]
+
+
+def _with_gapbs(row, gapbs):
+    """A row with GAPBS's times from the same sources. It checks its own answers."""
+    graph = load(row["graph"])
+    others = next(engine["runs"] for engine in row["comparison"]["engines"] if engine["runs"])
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "graph.sg")
+        as_graph(offsets=graph.offsets, targets=graph.targets, directed=graph.directed).save(path)  # without its ids
+        runs = [run | _searched(gapbs, path, graph.vertex_of(run["source"])) for run in others]
+    for run in runs:
+        run["teps"] = 1e3 * run["edges"] / run["ms"]
+    times = [run["ms"] for run in runs]
+    figures = {
+        **{"engine": "GAPBS", "unavailable": None, "valid": all(run["verdict"] == "valid" for run in runs)},
+        **dict.fromkeys(("prepare_ms", "warmup_ms", "prepare_bytes", "run_bytes", "ratio_to_baseline", "trace")),
+        **{"edges_ms": [], "sources": [run["source"] for run in runs], "run_ms": times, "median_ms": median(times)},
+        **{name: max(run[name] for run in runs) for name in ("reached", "depth")},
+        **{"teps_harmonic_mean": len(runs) / sum(1 / run["teps"] for run in runs), "runs": runs},
+    }
+    comparison = row["comparison"]
+    return row | {"comparison": comparison | {"engines": [*comparison["engines"], figures]}}
+
+
+def _searched(gapbs, path, vertex):
+    command = [f"{gapbs}/bfs", "-f", path, "-r", str(vertex), "-n", str(TRIALS), "-v"]
+    waiting = {"OMP_WAIT_POLICY": "passive"} | os.environ  # threads that spin wait for each other on busy cores
+    said = subprocess.run(command, check=True, capture_output=True, text=True, env=waiting).stdout
+    right = re.findall(r"Verification: +PASS", said)
+    seconds = [float(each) for each in re.findall(r"Trial Time: +([\d.]+)", said)]
+    return {"ms": 1e3 * median(seconds), "verdict": "valid" if len(right) == TRIALS else "GAPBS's verification failed"}
+
+
+def _rows(record: Record):
+    """Of each graph its name, its sizes, and by name the engines that ran; ours is the first."""
+    for row in record["graphs"]:
+        if row["comparison"]:
+            yield (
+                row["graph"],
+                row["comparison"]["graph"],
+                {each["engine"]: each for each in row["comparison"]["engines"] if each["runs"]},
+            )
+
+
+def _engines(record: Record):
+    return list(dict.fromkeys(name for _, _, found in _rows(record) for name in found))
+
+
+def times_table(record: Record) -> Table:
+    """Medians, in ms."""
+    engines = _engines(record)
+    return " | ".join(["graph | vertices | edges", *map(code, engines)]), (
+        [code(name), size["vertices"], size["edges"], *(found.get(each, {}).get("median_ms") for each in engines)]
+        for name, size, found in _rows(record)
+    )
+
+
+def speed_ups_table(record: Record) -> Table:
+    """How many times as fast our engine is as each of the others."""
+    ours, *others = _engines(record)
+    ratios: dict[str, list[float]] = {each: [] for each in others}
+    rows = []
+    for name, _, found in _rows(record):
+        row = {each: found[each]["median_ms"] / found[ours]["median_ms"] for each in others if each in found}
+        for each, ratio in row.items():
+            ratios[each].append(ratio)
+        rows.append([code(name), *map(row.get, others)])
+    means = ["geometric mean", *(geometric_mean(each) for each in ratios.values())]
+    return " | ".join([f"{ours}, times as fast as", *map(code, others)]), [*rows, means]
+
+
+def preparations_table(record: Record) -> Table:
+    engines = [each for each in _engines(record) if each != "GAPBS"]
+    return " | ".join(["graph", *map(code, engines)]), (
+        [code(name), *(found.get(each, {}).get("prepare_ms") for each in engines)] for name, _, found in _rows(record)
+    )
+
+
+def behind_table(record: Record) -> Table:
+    """Where another engine is faster than ours."""
+    ours, *others = _engines(record)
+    rows = []
+    for name, _, found in _rows(record):
+        mine = found[ours]["median_ms"]
+        fastest = min((each for each in others if each in found), key=lambda each: found[each]["median_ms"])
+        if (best := found[fastest]["median_ms"]) < mine:
+            rows.append([code(name), mine, code(fastest), best, mine / best])
+    return f"graph | {ours}, ms | the fastest | its ms | it is so many times as fast", rows
+
+
+VIEWS = {"suite-speed-ups": speed_ups_table, "suite-preparation": preparations_table, "suite-behind": behind_table}
+ON_GPU = partial(suite, scales=("18", "20"), engines=("cupy", "numba-cuda", *RAPIDS), sources=8, pool=True, gaps=True)
+CASES = [
+    Case("suite", "a suite of graphs beside other libraries", suite, times_table, (), "suite_synthetic", VIEWS),
+    Case("suite-gpu", "the same beside cuGraph", ON_GPU, times_table, ("GPU", "cuGraph"), "suite_synthetic"),
+]
