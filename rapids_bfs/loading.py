@@ -16,9 +16,9 @@ from .adapters.csr import from_csr
 from .adapters.files import read
 from .adapters.pinned import DEVICE, PINNED, with_pinned_adjacency
 from .data import BUNDLED, load_bundled
-from .data.datasets import is_dataset
+from .data.datasets import is_dataset, meant_by
 from .errors import InputError
-from .generators import generate
+from .generators import KINDS, generate
 from .graph import Graph, Vertices
 
 if TYPE_CHECKING:
@@ -255,11 +255,14 @@ def load(
 
             return load_dataset(name, **options).to(device)
         if ":" in name and kind.isidentifier() and not Path(name).suffix:
+            if hint := "" if kind in KINDS else meant_by(name):
+                raise InputError(f"{quoted(name)} is neither a generator nor a dataset{hint}")
             _refuse_options(name, **options)
             return generate(name, device=device)
         if not Path(name).suffix and os.sep not in name:
             raise InputError(
-                f"{quoted(name)} is not a file, a generator (such as rmat:20) or a bundled graph ({', '.join(BUNDLED)})"
+                f"{quoted(name)} is not a file, a generator (such as rmat:20) or a bundled graph "
+                f"({', '.join(BUNDLED)}){meant_by(name)}"
             )
     return read(name, **options).to(device)
 

@@ -92,6 +92,16 @@ def dataset(name: str) -> Dataset:
     raise InputError(f"{quoted(name)} is not among the datasets{hint}; 'rapids-bfs datasets' lists them")
 
 
+def meant_by(name: str) -> str:
+    """What to say about ``name``, which is none of a dataset, if it is like one; else nothing."""
+    collection = name.lower()
+    if collection in COLLECTIONS:
+        first = next(each for each in _table() if each.startswith(f"{collection}:"))
+        return f"; {collection} is a collection: name one of its graphs, as in {first}"
+    near = [each for each in _table() if _plain(re.split("[:/]", each)[-1]) == _plain(re.split("[:/]", name)[-1])]
+    return f"; did you mean {' or '.join(near[:3])}?" if near else ""
+
+
 def _plain(name: str) -> str:
     """``name`` as RAPIDS might spell it: email_Eu_core is email-Eu-core."""
     return name.lower().replace("_", "-")

@@ -93,7 +93,7 @@ def fetch(found: Dataset) -> None:
     """Download a dataset unless it is there. Raises `InputError` that says how to do it by hand if that fails."""
     if found.download.is_file():
         return
-    by_hand = f"put a copy of {found.url} as {found.file} into {found.folder}"
+    by_hand = f"put a copy of {found.url} as {found.file} into {found.folder}{_others_there(found)}"
     try:
         pooch = needed("pooch", f"downloading {found.name}", "'rapids-bfs[datasets]'")
     except InputError as error:
@@ -108,6 +108,15 @@ def fetch(found: Dataset) -> None:
             )
     except (OSError, ValueError) as error:  # requests' errors are OSErrors; ValueError: a wrong checksum
         raise InputError(f"{found.name} cannot be downloaded ({_reason(found, error)}): {by_hand}") from error
+
+
+def _others_there(found: Dataset) -> str:
+    """A remark on files in the dataset's folder that have other names."""
+    try:
+        others = sorted(path.name for path in found.folder.iterdir() if path != found.adjacency)
+    except OSError:
+        return ""
+    return f", where {others[0]} has another name" if others else ""
 
 
 def _reason(found: Dataset, error: Exception) -> str:

@@ -15,6 +15,7 @@ from .regular import complete, grid, grid3d, path, star, tree
 __all__ = [
     "DRAWN",
     "EDGE_FACTOR",
+    "KINDS",
     "MODELS",
     "REGULAR",
     "SEED",
@@ -30,6 +31,7 @@ DRAWN = {"rmat": rmat_edges, "urand": urand_edges}
 MODELS = {"rgg": rgg, "delaunay": delaunay, "road": road, "web": web, "smallworld": smallworld}
 REGULAR = {"grid": grid, "grid3d": grid3d, "path": path, "star": star, "complete": complete, "tree": tree}
 ONE_SIZE = MODELS.keys() | REGULAR.keys()
+KINDS = DRAWN.keys() | ONE_SIZE
 RARE = 1 / 128  # expected edges of a vertex that probably has none
 SIZE = re.compile("-?[0-9]{1,18}")
 
@@ -66,11 +68,11 @@ def leaves_isolated(spec: str) -> bool:
 def parsed(spec: str) -> tuple[str, list[int]]:
     """A generator's kind and sizes. Raises `InputError` if there is no such generator."""
     kind, *numbers = spec.split(":")
-    if not all(SIZE.fullmatch(number) for number in numbers):
+    if kind in KINDS and not all(SIZE.fullmatch(number) for number in numbers):
         raise InputError(
             f"{quoted(spec)}: the sizes of a generator are whole numbers of at most 18 digits, as in rmat:20:16"
         )
-    sizes = [int(number) for number in numbers]
+    sizes = [int(number) for number in numbers if kind in KINDS]
     if (kind in DRAWN and 1 <= len(sizes) <= 2) or (kind in ONE_SIZE and len(sizes) == 1):
         return kind, sizes
     raise InputError(

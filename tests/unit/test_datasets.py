@@ -273,6 +273,38 @@ def test_the_table() -> None:
             dataset(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("gap", "gap is a collection: name one of its graphs, as in gap:"),
+        ("GAP", "gap is a collection"),
+        ("gaps:road", r"is neither a generator nor a dataset; did you mean gap:road\?"),
+        ("soc_livejournal1", r"did you mean snap:soc-LiveJournal1"),
+        ("sk-2005", r"did you mean suitesparse:LAW/sk-2005\?"),
+        ("karat", r"a bundled graph \(karate, moby, wordnet\)$"),
+        ("gap:raod", "there is gap:road"),
+        ("cube:nonsense", "is not a generator"),
+    ],
+)
+def test_a_name_that_is_nearly_one(name: str, said: str) -> None:
+    with pytest.raises(InputError, match=said) as refused:
+        load(name)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_copy_put_there_under_another_name_and_half_of_one(server: ThreadingHTTPServer) -> None:
+    found = replace(served(server, "plain", "road.tar.gz"), url="http://127.0.0.1:9/road.tar.gz")
+    found.folder.mkdir(parents=True)
+    (found.folder / "copy.tar.gz").write_bytes(ROAD)
+    with pytest.raises(InputError, match=rf"as road.tar.gz into {found.folder}, where copy.tar.gz has another name$"):
+        downloads.load(found)
+    found.download.write_bytes(ROAD[: len(ROAD) // 2])
+    with pytest.raises(InputError, match=r"road.tar.gz cannot be read .*if the download is damaged, remove it"):
+        downloads.load(found)
+    (found.folder / "copy.tar.gz").replace(found.download)
+    assert downloads.load(found).num_edges == 2
+
+
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv(datasets.FOLDER, str(tmp_path))
     found = dataset("ldbc:example-directed")
