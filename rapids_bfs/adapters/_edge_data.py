@@ -10,6 +10,7 @@ import numpy as np
 from .._core.arguments import quoted
 from .._core.csr import arcs, csr_for
 from .._core.cuda.arrays import CPU, CUDA, on_device, to_device
+from .._core.formatting import counted
 from ..errors import InputError
 from ..graph import NO_EDGE_DATA, Categories, Dates, EdgeData, Graph
 from ..graph.edge_data import checked_edge_data
@@ -58,7 +59,7 @@ def given_columns(edge_data: Any, rows: int, ends: tuple[str, str], name: str, d
         where = f"{name}, edge data {title!r}"
         columns[title] = column = column_of(values, where, device)
         if len(column) != rows:
-            raise InputError(f"{where}: there are {rows:,} edges, and {len(column):,} values")
+            raise InputError(f"{where}: {counted(len(column), 'value')} for {counted(rows, 'edge')}")
     return checked_edge_data(EdgeData(columns).on(device), rows, device, name)
 
 
@@ -84,7 +85,7 @@ def carried(
         where = f"{name}, column {title!r}"
         columns[title] = column_of(read(names.index(title)), where, device)
         if len(columns[title]) != rows:
-            raise InputError(f"{where} has {len(columns[title]):,} rows, and the edges {rows:,}")
+            raise InputError(f"{where} has {counted(len(columns[title]), 'row')}, and the edges {rows:,}")
     return EdgeData(columns)
 
 

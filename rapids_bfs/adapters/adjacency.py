@@ -10,6 +10,7 @@ import numpy as np
 
 from .._core.arguments import elements, quoted
 from .._core.dtypes import index_dtype
+from .._core.formatting import counted
 from ..errors import InputError
 from ..graph import Graph, Vertices
 from ._ids import are_integer_ids
@@ -101,7 +102,9 @@ def _columns(edge_data: Any, ids: list[Any], lists: list[Any], name: str) -> dic
         for id, row in zip(ids, lists, strict=True):
             given = rows.get(id, ()) if isinstance(rows, Mapping) else None
             if not isinstance(given, list | tuple | np.ndarray) or len(given) != len(row):
-                raise InputError(f"{name}, edge data {title!r}: {quoted(id)} wants a list of {len(row):,} values")
+                raise InputError(
+                    f"{name}, edge data {title!r}: {quoted(id)} wants a list of {counted(len(row), 'value')}"
+                )
             values.extend(given)
         columns[title] = values
     return columns

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.arguments import quoted
 from .._core.cuda.arrays import CPU
 from ..errors import InputError
 from ..graph import Graph
@@ -41,6 +42,7 @@ def from_networkx(
         raise InputError("edge_data of a NetworkX graph are names of its edges' attributes: give a list of them")
     rows = nx_graph.adj
     columns = {title: {node: _values(row, title, nx_graph) for node, row in rows.items()} for title in edge_data or ()}
+    _require_values(columns, nx_graph)
     if nx_graph.is_multigraph():
         rows = {
             node: chain.from_iterable(repeat(neighbor, len(keys)) for neighbor, keys in row.items())
@@ -54,6 +56,16 @@ def _values(row: Any, title: str, nx_graph: Any) -> list[Any]:
     """An attribute of the edges of a row, of each parallel edge of a multigraph; None where there is none."""
     edges = chain.from_iterable(keys.values() for keys in row.values()) if nx_graph.is_multigraph() else row.values()
     return [edge.get(title) for edge in edges]
+
+
+def _require_values(columns: Mapping[str, Mapping[Any, list[Any]]], nx_graph: Any) -> None:
+    """Raise `InputError` for an attribute that no edge has, such as a misspelt one, if there are edges."""
+    for title, rows in columns.items():
+        values = chain.from_iterable(rows.values())
+        if all(value is None for value in values) and nx_graph.number_of_edges():
+            known = dict.fromkeys(chain.from_iterable(data for *_, data in nx_graph.edges(data=True)))
+            there = f"there are {', '.join(map(quoted, known))}" if known else "there are none"
+            raise InputError(f"no edge has an attribute {quoted(title)}; {there}")
 
 
 def to_networkx(graph: Graph, *, labels: bool = True) -> Any:

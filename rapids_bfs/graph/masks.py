@@ -40,6 +40,8 @@ def _as_array(mask: Any) -> Any:
         return to_device(mask)
     if isinstance(mask, np.ma.MaskedArray) or not (hasattr(mask, "__array__") or isinstance(mask, list)):
         return None
+    if isinstance(mask, list) and not mask:  # of a graph without edges, or without vertices
+        return np.empty(0, bool)
     try:
         return np.asarray(mask)
     except (TypeError, ValueError):

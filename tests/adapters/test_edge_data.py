@@ -171,11 +171,19 @@ FRAME = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "time": [1, 2], "list": [[1]
         ("karate", {"edge_data": ["time"]}, "no edge data to choose"),
         (as_graph(FRAME[["src", "dst"]]), {"edge_data": ["time"]}, "edge_data= does not go with Graph"),
         ({0: [1]}, {"edge_data": ["time"]}, "has no columns with names"),
+        (nx.path_graph(3), {"edge_data": ["tme"]}, "no edge has an attribute 'tme'; there are none"),
+        (nx.Graph([(0, 1, {"time": 1})]), {"edge_data": ["tme"]}, "no edge has an attribute 'tme'; there are 'time'"),
     ],
 )
 def test_what_is_not_there_is_refused(graph, options, message):
     with pytest.raises(InputError, match=message):
         as_graph(graph, **options)
+
+
+def test_an_attribute_that_some_edges_have():
+    some = nx.MultiDiGraph([(0, 1, {"kind": "x"}), (0, 1, {}), (1, 2, {"kind": None})])
+    assert np.asarray(as_graph(some, edge_data=["kind"]).edge_data["kind"]).tolist() == ["x", None, None]
+    assert len(as_graph(nx.empty_graph(3), edge_data=["kind"]).edge_data["kind"]) == 0
 
 
 def test_formats_without_edge_data_refuse_them(tmp_path):

@@ -120,6 +120,14 @@ def test_a_mask_that_tells_the_arcs_of_an_edge_apart_names_it(graph, data):
     assert kept.count((u, v)) > kept.count((v, u))
 
 
+def test_the_mask_of_nothing_is_any_empty_one():
+    empty = as_graph(([], []), vertices=2)
+    for mask in ([], np.zeros(0, bool), lambda graph: []):
+        assert len(empty.filter(edges=mask)) == 2
+    with pytest.raises(InputError, match="has that length"):
+        as_graph(([0], [1])).filter(edges=[])
+
+
 def test_a_filter_keeps_ids():
     graph = as_graph(
         (["a", "b", "c", "a"], ["b", "c", "a", "c"]), edge_data={"kind": ["cites", "knows", "cites", None]}
@@ -193,7 +201,7 @@ BAD_COLUMNS = {
     "not a dict": ("time", "is a list of names of columns, or a dict of columns, not 'time'"),
     "names": (["time"], "has no columns with names"),
     "a name that is none": ({1: [1, 2, 3]}, "the name of a column is a string, not 1"),
-    "too few": ({"time": [1, 2]}, "there are 3 edges, and 2 values"),
+    "too few": ({"time": [1, 2]}, "2 values for 3 edges"),
     "the name of the ends": ({"source": [1, 2, 3]}, "'source' holds the ends of edges"),
     "a null among integers": ({"time": pd.array([1, None, 3], "Int64")}, "row 1 .*null is no int64"),
     "complex numbers": ({"time": np.array([1j, 2, 3])}, "edge data 'time'"),
