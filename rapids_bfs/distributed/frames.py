@@ -76,6 +76,7 @@ Held = tuple[list[Any], Callable[..., EdgeSource]]  # futures, and the function 
 def _distributed(
     frame: Any, columns: tuple[str, str], device: str, plan: Plan, compute: Callable[..., Held]
 ) -> DistributedGraph:
+    _require_free_worker(plan.name)
     client = client_here()
     if workers := asked(client, client.nthreads):  # those that cannot be ranks are told before anything is computed
         launcher = DaskLauncher.shared(client, sorted(workers), device)
@@ -85,6 +86,20 @@ def _distributed(
     edges = launcher.hold(make_source, _by_worker(client, futures, launcher.workers))
     partitions = launcher.map(build, plan, each=[edges])
     return DistributedGraph(partitions, launcher, name=plan.name, columns=columns, frame=FRAME)
+
+
+def _require_free_worker(name: str) -> None:
+    """Raise `InputError` in a task that holds its worker's only thread: those of the graph would wait for it."""
+    from distributed import get_worker
+    from distributed.threadpoolexecutor import thread_state
+
+    if getattr(thread_state, "proceed", False):  # false once a task has left its thread to others
+        worker = get_worker()
+        if worker.state.nthreads == 1:
+            raise InputError(
+                f"{name}: this task holds the only thread of worker {worker.address}, which its graph needs: make it "
+                "within distributed.worker_client()"
+            )
 
 
 def _persisted(client: Any, frame: Any, columns: tuple[str, str], plan: Plan) -> Held:

@@ -5,6 +5,7 @@ import os
 import time
 import tracemalloc
 from collections import Counter
+from contextlib import nullcontext
 from itertools import pairwise
 
 import numpy as np
@@ -21,7 +22,7 @@ from rapids_bfs.adapters import importer_of
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 
 from rapids_bfs.distributed import frames as in_dask_frames  # noqa: E402
 from rapids_bfs.distributed.dask import DaskLauncher  # noqa: E402
@@ -113,6 +114,11 @@ def test_vertices_and_name():
 def test_what_is_no_table_of_edges(columns, cuts, says):
     with dask.config.set({"dataframe.convert-string": False}), pytest.raises(InputError, match=says):
         as_graph(frames(columns, cuts)[1])
+
+
+def searched_in_a_task(context):
+    with context():
+        return bfs(as_graph(frames({"u": [0, 1], "v": [1, 2]}, [1])[1]), 0).as_dict()
 
 
 def told_wrongly(*partitions):
@@ -273,6 +279,14 @@ class TestOnWorkers:
 
     def test_partitions_that_are_not_as_their_metadata(self):
         assert_columns_are_found_by_name(None)
+
+    def test_a_task_that_keeps_its_worker_from_taking_part(self, dask_client):
+        with pytest.raises(
+            InputError, match=r"^frame: this task holds the only thread of worker tcp://.*worker_client"
+        ):
+            dask_client.submit(searched_in_a_task, nullcontext, pure=False).result(120)
+        found = dask_client.submit(searched_in_a_task, distributed.worker_client, pure=False).result(120)
+        assert found == {0: 0, 1: 1, 2: 2}
 
     def test_an_error_keeps_nothing(self, dask_client):
         """Dask keeps the error of a task; the futures, and what else its callers have, must not stay with it."""

@@ -132,6 +132,24 @@ def test_more_than_searches(devices):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.usefixtures("either_way")
+def test_masks(devices):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        whole = random_graph(rng, most_vertices=300, most_edges=900)
+        mask = rng.random(len(whole)) < 0.8
+        if not mask.any():
+            continue
+        graph, source = from_graph(whole, on(devices)), int(mask.argmax())
+        filtered = whole.filter(vertices=mask)
+        assert edges_of(graph.filter(vertices=mask).to("cpu")) == edges_of(filtered)
+        result = bfs(graph, source, vertices=mask)
+        assert validate(graph, result)
+        np.testing.assert_array_equal(result.distances_on_host(), expected_distances(filtered, [source], None, None))
+        for question in (connected_components, lambda each, **masks: bfs_batch(each, **masks).distances):
+            np.testing.assert_array_equal(question(graph, vertices=mask), question(whole, vertices=mask))
+
+
 @pytest.mark.parametrize("devices", [pytest.param([0, 1], marks=pytest.mark.gpus)] if SEVERAL else [])
 def test_without_nccl(devices, monkeypatch):
     """Building exchanges arrays by copies between the devices, and searches are one launch."""

@@ -1,5 +1,6 @@
 """What a distributed graph answers besides searches, by the CUDA C++ run on the host."""
 
+import sys
 from unittest import mock
 
 import host_device
@@ -9,11 +10,16 @@ from host_faults import Fault, assert_seen
 from oracle import random_graph
 
 from rapids_bfs import bfs_batch, connected_components
+from rapids_bfs._core.csr import host_filter
 from rapids_bfs.distributed import batch, components
 from rapids_bfs.distributed.graph import from_graph
 from rapids_bfs.distributed.launchers import Threads
+from rapids_bfs.distributed.masks import as_bools, bitmap_of
 from rapids_bfs.distributed.partitioning import Partitioning
 from rapids_bfs.generators import generate
+
+with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
+    from rapids_bfs._core.csr import device_filter
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +72,36 @@ def test_many_sources():
 def test_many_sources_of_wide_numbers():
     with mock.patch.object(Partitioning, "dtype", np.dtype(np.int64)):
         batches_agree(4)
+
+
+def masked(whole, seed=0):
+    return np.random.default_rng(seed).random(len(whole)) < 0.7
+
+
+def test_masked_vertices():
+    """They are kept out of batches, and out of the rows of components."""
+    for graph, whole in random_graphs(10):
+        mask = masked(whole)
+        np.testing.assert_array_equal(
+            connected_components(graph, vertices=mask), connected_components(whole, vertices=mask)
+        )
+        for keep in ("distances", "summary"):
+            found, expected = (bfs_batch(each, vertices=mask, keep=keep) for each in (graph, whole))
+            np.testing.assert_array_equal(found.distances, expected.distances)
+            np.testing.assert_array_equal(found.total, expected.total)
+
+
+def test_rows_that_a_mask_keeps(monkeypatch):
+    """Of one rank, whose targets are the vertices of all."""
+    monkeypatch.setattr(device_filter, "launch", host_device.launch)
+    monkeypatch.setattr(device_filter, "require", lambda *_: None)
+    for graph, whole in random_graphs(10):
+        allowed = as_bools(bitmap_of(graph, masked(whole)), graph.partitioning.size * graph.partitioning.stride)
+        for partition in graph.partitions:
+            rows = partition.offsets, partition.targets
+            found, expected = (each.Kept(*rows, None, allowed, partition.base) for each in (device_filter, host_filter))
+            np.testing.assert_array_equal(found.offsets(rows[0]), expected.offsets(rows[0]))
+            np.testing.assert_array_equal(found.taken(rows[1]), expected.taken(rows[1]))
 
 
 FAULTS = {
