@@ -93,10 +93,8 @@ def test_all_skips_what_the_machine_lacks(tmp_path, monkeypatch, capsys):
 def case_of(path):
     """The case that wrote a file."""
     machine, _, name = path.stem.partition("_")
-    stems = {case.file or case.name.replace("-", "_"): case for case in program.CASES.values() if case.needs}
-    if machine == "cpu":
-        stems = {case.file or case.name: case for case in program.CASES.values() if not case.needs}
-    return stems[name]
+    cases = [case for case in program.CASES.values() if bool(case.needs) == (machine != "cpu")]
+    return {case.file or case.name.replace("-", "_"): case for case in cases}[name]
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
