@@ -30,6 +30,7 @@ from . import (
     nx_backend,
     rapids,
     suite,
+    workers,
 )
 from .cases import Case, WrongAnswerError
 from .record import RESULTS, ROOT, about, read, write
@@ -48,6 +49,7 @@ FAMILIES = (
     distributed,
     model,
     suite,
+    workers,
 )
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}
 VIEWS = {name: view for case in CASES.values() for name, view in case.tables().items()}

@@ -35,16 +35,18 @@ def cpu(*, cores=(), states=("quiet", "busy"), seconds=1.0, only="", gapbs="") -
     numbers = cores or tuple(sorted({min(2, len(available)), len(available)}, reverse=True))
     if max(numbers) > len(available):
         raise InputError(f"this machine has {len(available)} cores")
-    options = json.dumps({"states": states, "seconds": seconds, "only": only, "gapbs": gapbs})
+    options = {"states": states, "seconds": seconds, "only": only, "gapbs": gapbs}
     for number in numbers:
-        command, use = (
-            [sys.executable, "-m", "benchmarks.cpu", options],
-            partial(os.sched_setaffinity, 0, available[:number]),
-        )
-        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, preexec_fn=use) as child:
-            yield from map(json.loads, child.stdout or ())
-        if child.returncode:
-            raise subprocess.CalledProcessError(child.returncode, command)
+        yield from on_cores("benchmarks.cpu", options, available[:number])
+
+
+def on_cores(module: str, options: Record, cores: list[int]) -> Iterator[Record]:
+    """The records that a module prints in a process of its own, which has these cores."""
+    command, use = [sys.executable, "-m", module, json.dumps(options)], partial(os.sched_setaffinity, 0, cores)
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, preexec_fn=use) as child:
+        yield from map(json.loads, child.stdout or ())
+    if child.returncode:
+        raise subprocess.CalledProcessError(child.returncode, command)
 
 
 def measure_here(states: list[str], seconds: float, only: str, gapbs: str) -> Iterator[Record]:

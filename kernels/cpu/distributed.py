@@ -8,9 +8,11 @@ import numpy as np
 from numba import njit
 
 from . import splitmix
+from .atomics import prefetch
 from .bits import ONE, count_ones
 from .compiled import serial
 
+FAR, NEAR = 32, 16  # arcs ahead whose cursor, and place at that, are prefetched
 # The scramble: an odd multiplier and a summand a round, and the multipliers' inverses modulo 2**64.
 MULTIPLIERS = (splitmix.INCREMENT, splitmix.MULTIPLIERS[0])
 SUMMANDS = (splitmix.MULTIPLIERS[1], 0xD6E8FEB86659FD93)
@@ -79,6 +81,12 @@ def to_ids(global_ids, n, partitions, stride, ids):
             ids[i] = -1
 
 
+@njit(inline="always")
+def _owner(vertex, stride, counts):
+    """The rank that owns a global id. Unsigned division takes half of the time of signed."""
+    return min(np.uint64(vertex) // np.uint64(stride), np.uint64(len(counts) - 1))
+
+
 @serial
 def count_owners(sources, targets, stride, mirror, loops, counts):
     """Add to ``counts[partitions]`` the number of arcs that each rank owns, by their sources. ``mirror`` counts edges
@@ -86,9 +94,9 @@ def count_owners(sources, targets, stride, mirror, loops, counts):
     for i in range(len(sources)):
         u, v = sources[i], targets[i]
         if u != v or loops:
-            counts[u // stride] += 1
+            counts[_owner(u, stride, counts)] += 1
         if mirror and u != v:
-            counts[v // stride] += 1
+            counts[_owner(v, stride, counts)] += 1
 
 
 @serial
@@ -97,14 +105,16 @@ def bucket_by_owner(sources, targets, stride, mirror, loops, cursors, arcs):
     for i in range(len(sources)):
         u, v = sources[i], targets[i]
         if u != v or loops:
-            slot = cursors[u // stride]
-            cursors[u // stride] += 1
-            arcs[0, slot] = u % stride
+            owner = _owner(u, stride, cursors)
+            slot = cursors[owner]
+            cursors[owner] = slot + 1
+            arcs[0, slot] = np.uint64(u) - owner * np.uint64(stride)
             arcs[1, slot] = v
         if mirror and u != v:
-            slot = cursors[v // stride]
-            cursors[v // stride] += 1
-            arcs[0, slot] = v % stride
+            owner = _owner(v, stride, cursors)
+            slot = cursors[owner]
+            cursors[owner] = slot + 1
+            arcs[0, slot] = np.uint64(v) - owner * np.uint64(stride)
             arcs[1, slot] = u
 
 
@@ -120,9 +130,14 @@ def count(local_ids, counts):
 def scatter_targets(local_ids, targets, cursors, rows):
     """Write targets at the cursors of their sources, and advance these; nothing is written beyond the arrays."""
     for i in range(len(local_ids)):
-        if local_ids[i] < len(cursors) and cursors[local_ids[i]] < len(rows):
-            rows[cursors[local_ids[i]]] = targets[i]
-            cursors[local_ids[i]] += 1
+        if i + FAR < len(local_ids):
+            prefetch(cursors, local_ids[i + FAR])
+            if local_ids[i + NEAR] < len(cursors):
+                prefetch(rows, cursors[local_ids[i + NEAR]])
+        local_id = local_ids[i]
+        if local_id < len(cursors) and cursors[local_id] < len(rows):
+            rows[cursors[local_id]] = targets[i]
+            cursors[local_id] += 1
 
 
 @serial

@@ -40,6 +40,7 @@ from .partitioning import Partitioning
 from .sources import EdgeSource
 
 OWN = {CPU: "cpu", CUDA: "cupy"}  # our engine on this device
+FEW = 8  # ids; each pass over the labels looks for one of them, and sooner than for all
 MAX_GLOBAL_IDS = 2  # entries for each edge that the tables of `CompactIds` may have, on all ranks together
 
 
@@ -105,6 +106,9 @@ class Partition:
                 if self.labels[place] == id
             }
         xp = csr_for(self.labels).xp
+        if len(wanted) <= FEW:
+            places = [to_host(xp.flatnonzero(self.labels == id)).tolist() for id in wanted]
+            return {id: self.base + place for id, found in zip(wanted, places, strict=True) for place in found}
         keys = xp.asarray(np.array(wanted, np.int64))
         places = xp.minimum(xp.searchsorted(keys, self.labels), len(wanted) - 1)
         local_ids = xp.flatnonzero(keys[places] == self.labels)
