@@ -107,8 +107,8 @@ class Partition:
             }
         xp = csr_for(self.labels).xp
         if len(wanted) <= FEW:
-            places = [to_host(xp.flatnonzero(self.labels == id)).tolist() for id in wanted]
-            return {id: self.base + place for id, found in zip(wanted, places, strict=True) for place in found}
+            by_id = {id: to_host(xp.flatnonzero(self.labels == id)) for id in wanted}
+            return {id: self.base + int(own[0]) for id, own in by_id.items() if len(own)}
         keys = xp.asarray(np.array(wanted, np.int64))
         places = xp.minimum(xp.searchsorted(keys, self.labels), len(wanted) - 1)
         local_ids = xp.flatnonzero(keys[places] == self.labels)

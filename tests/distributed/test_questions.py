@@ -162,7 +162,7 @@ def test_ids_are_looked_up_together(data, both):
     """By one call of the ranks, however many there are and how often they occur."""
     graph, whole = both
     ids = list(whole)
-    asked = data.draw(st.lists(st.sampled_from(ids), max_size=8))
+    asked = data.draw(st.lists(st.sampled_from(ids), max_size=20))
     len(graph.ids)  # which are gathered for ids 0..n-1
     with mock.patch.object(Threads, "collect", autospec=True, side_effect=Threads.collect) as collect:
         vertices = graph.vertices_of(asked)
