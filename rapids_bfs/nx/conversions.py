@@ -30,6 +30,7 @@ logger = logging.getLogger(__package__)
 
 TRIES = 3  # conversions of a graph that changes meanwhile
 PART = 16  # 1/PART of a graph: to read so much of it through a view takes as long as to read all of it without
+FEW_ARCS = 1 << 20  # to look at; fewer are left to one thread: waking others takes milliseconds if cores are busy
 # NetworkX's filters by their code: how many arguments they take, and whether they show what is in their set or hide it.
 FILTERS = {
     make(()).__code__: (arguments, make.__name__.startswith("show"))
@@ -199,7 +200,7 @@ class ConvertedView(ConvertedGraph):
         place = np.full(len(self.below), -1, edges.targets.dtype)
         place[self.chosen] = np.arange(n)
         passing, degrees = self._passing(edges, tails, heads), np.empty(n, np.int64)
-        with pool.work_on(int(looks.sum())):
+        with pool.work_on(int(looks.sum()), FEW_ARCS):
             views.count_shown(edges.offsets, edges.targets, self.chosen, place, passing, degrees)
             offsets = offsets_of(degrees)
             targets = np.empty(offsets[-1], index_dtype(n))
