@@ -291,7 +291,8 @@ def warmup(
         typer.Option(
             metavar="PART",
             help="Compile this part alone; repeatable: bfs, validate, shortest_path, shortest_path_dag, "
-            "neighborhoods, connected_components, eccentricity, betweenness, bfs_batch, networkx (all but validate).",
+            "neighborhoods, filter, connected_components, eccentricity, betweenness, bfs_batch, "
+            "networkx (all but validate).",
             autocompletion=parts_named,
         ),
     ] = None,

@@ -101,7 +101,8 @@ def test_gpus_of_several_processes_without_nccl(dask_client):
 def test_more_ranks_than_kernels_count_for(monkeypatch):
     """They are refused before a frame is computed, in one line."""
     workers = {f"tcp://10.0.0.1:{port}": 1 for port in range(MAX_RANKS + 1)}
-    client = type("Client", (), {"id": "a", "nthreads": lambda self: workers, "persist": None})()
+    answers = {"nthreads": lambda self: workers, "sync": lambda self, question, **_: question()}
+    client = type("Client", (), answers | {"id": "a", "persist": None, "status": "running"})()
     monkeypatch.setattr(frames, "client_here", lambda: client)
     monkeypatch.setattr(frames, "edge_columns", lambda *_: (None, ("src", "dst")))
     with pytest.raises(InputError, match=r"^a graph is distributed over at most 256 GPUs, not 257: take fewer"):
