@@ -9,7 +9,7 @@ import numpy as np
 
 from .._core.arguments import quoted
 from .._core.csr import arcs, csr_for
-from .._core.cuda.arrays import CPU, CUDA, on_device, to_device
+from .._core.cuda.arrays import CPU, CUDA, on_device, to_device, to_host
 from .._core.formatting import counted
 from ..errors import InputError
 from ..graph import NO_EDGE_DATA, Categories, Dates, EdgeData, Graph
@@ -202,8 +202,9 @@ def as_arrow(column: Any) -> Any:
 
     if not isinstance(column, Categories):
         return pa.array(np.asarray(column))
-    codes = pa.array(column.codes, mask=column.codes < 0)
-    return pa.DictionaryArray.from_arrays(codes, pa.array(column.categories.tolist(), pa.large_string()))
+    codes = to_host(column.codes)
+    indices = pa.array(codes, mask=codes < 0)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(column.categories.tolist(), pa.large_string()))
 
 
 def columns_of_edges(graph: Graph) -> dict[str, Any]:

@@ -61,9 +61,10 @@ def _values(row: Any, title: str, nx_graph: Any) -> list[Any]:
 def _require_values(columns: Mapping[str, Mapping[Any, list[Any]]], nx_graph: Any) -> None:
     """Raise `InputError` for an attribute that no edge has, such as a misspelt one, if there are edges."""
     for title, rows in columns.items():
-        values = chain.from_iterable(rows.values())
-        if all(value is None for value in values) and nx_graph.number_of_edges():
-            known = dict.fromkeys(chain.from_iterable(data for *_, data in nx_graph.edges(data=True)))
+        if any(value is not None for value in chain.from_iterable(rows.values())) or not nx_graph.number_of_edges():
+            continue
+        known = dict.fromkeys(chain.from_iterable(data for *_, data in nx_graph.edges(data=True)))
+        if title not in known:
             there = f"there are {', '.join(map(quoted, known))}" if known else "there are none"
             raise InputError(f"no edge has an attribute {quoted(title)}; {there}")
 
