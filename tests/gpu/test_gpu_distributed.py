@@ -150,14 +150,16 @@ def test_masks(devices):
             np.testing.assert_array_equal(question(graph, vertices=mask), question(whole, vertices=mask))
 
 
-@pytest.mark.parametrize("devices", [pytest.param([0, 1], marks=pytest.mark.gpus)] if SEVERAL else [])
-def test_without_nccl(devices, monkeypatch):
-    """Building exchanges arrays by copies between the devices, and searches are one launch."""
-    monkeypatch.setattr(nccl, "missing", lambda: "NCCL is not installed")
-    whole = load("rmat:12")
-    graph = from_graph(whole, on(devices))
-    assert_right(graph, whole, [1, 9])
-    assert "NCCL" not in graph.transport
+if SEVERAL:
+
+    @pytest.mark.gpus
+    def test_without_nccl(monkeypatch):
+        """Building exchanges arrays by copies between the devices, and searches are one launch."""
+        monkeypatch.setattr(nccl, "missing", lambda: "NCCL is not installed")
+        whole = load("rmat:12")
+        graph = from_graph(whole, on([0, 1]))
+        assert_right(graph, whole, [1, 9])
+        assert "NCCL" not in graph.transport
 
 
 def test_wide_numbers(devices, monkeypatch):
