@@ -38,7 +38,7 @@ def frames(ids, directed):
 def rows(frame):
     """The rows by their ends, as plain values."""
     frame = frame.astype({"group": str}).sort_values(["source", "target"], ignore_index=True)
-    return frame.where(frame.notna(), None).to_dict("records")
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 @pytest.mark.parametrize("directed", [True, False])
