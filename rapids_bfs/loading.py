@@ -288,7 +288,9 @@ def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
     if isinstance(devices, str) and devices == "auto":
         whole = as_graph(graph, devices="local", **options)
         count = distributed.fewest(whole.nbytes * (2 if whole.directed else 1), whole.num_vertices)
-        return whole.to(CUDA if count else CPU) if count <= 1 else from_graph(whole, distributed.launcher_for(count))
+        if count <= 1:
+            return whole.to(CUDA if count else CPU)
+        return from_graph(_without_edge_data(whole), distributed.launcher_for(count))
     launcher = distributed.launcher_for(devices)
     if isinstance(graph, str | os.PathLike) and options.keys() <= PATTERN_OPTIONS:
         found = distributed.files_source(graph, launcher.device, **options)
@@ -296,5 +298,13 @@ def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
             edges, plan = found
             return from_source(edges, launcher, plan, columns=edges.columns)
     make: Any = load if isinstance(graph, str | os.PathLike) else as_graph
-    whole = make(graph, devices=LOCAL, **options)
-    return from_graph(whole, launcher)
+    return from_graph(_without_edge_data(make(graph, devices=LOCAL, **options)), launcher)
+
+
+def _without_edge_data(whole: Graph) -> Graph:
+    """The graph. Raises `InputError` if its edges carry data, which would be lost."""
+    if whole.edge_data:
+        raise InputError(
+            f"a distributed graph carries no edge data, and {whole.name} does: give graph.replace(edge_data=None)"
+        )
+    return whole

@@ -440,16 +440,14 @@ def test_equal_results_are_equal(data):
     source, other = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), min_size=2, max_size=2, unique=True))
     ids = graph.ids_of(np.array([source, other])).tolist()
     one, again = bfs(graph, ids[0], deterministic=True), bfs(graph, ids[0], deterministic=True)
-    assert one == again == one.copy()
-    assert (one == again) is True
+    assert (one == again) is (again == one.copy()) is True
     assert one != bfs(graph, ids[1], deterministic=True)
     assert one != bfs(graph, ids[0], deterministic=True, predecessors=False)
     assert one != replace(one, distances=one.distances + 1)
     assert one != replace(one, depth_limit=3)
     assert one == bfs(graph, ids[0], deterministic=True, trace=True)
     assert one != 3
-    batch = bfs_batch(graph, ids)
-    assert (batch == bfs_batch(graph, ids)) is True
+    assert ((batch := bfs_batch(graph, ids)) == bfs_batch(graph, ids)) is True
     assert batch != bfs_batch(graph, ids[::-1])
     assert batch != bfs_batch(graph, ids, keep="summary")
 
