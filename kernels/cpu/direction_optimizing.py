@@ -143,7 +143,7 @@ def _flush(s, level, buffer, held):
 
 
 @borrowing(serial)
-def first_hit(frontier, in_targets, start, stop):
+def _first_hit(frontier, in_targets, start, stop):
     """The first of the edges ``start..stop - 1`` whose end is in the frontier, or -1.
 
     They are tested `BATCH` at a time: independent loads cost less than a mispredicted branch.
@@ -166,7 +166,7 @@ def first_hit(frontier, in_targets, start, stop):
 
 
 @borrowing(shared)
-def _bottom_up(arguments, thread):
+def bottom_up_level(arguments, thread):
     """Let unvisited vertices look for the frontier, a block of words at a time; return how many found it."""
     s, frontier, found, level = arguments
     want_predecessors = len(s.predecessors) > 0
@@ -203,7 +203,7 @@ def _bottom_up(arguments, thread):
                 place = lowest_one(left)
                 vertex = first + place
                 left &= left - ONE
-                edge = first_hit(frontier, s.in_targets, s.in_offsets[vertex], s.in_offsets[vertex + ONE])
+                edge = _first_hit(frontier, s.in_targets, s.in_offsets[vertex], s.in_offsets[vertex + ONE])
                 if edge >= 0:
                     hits |= ONE << place
                     s.distances[vertex] = level
@@ -230,7 +230,7 @@ def _to_bitmap(arguments, thread):
 
 
 @borrowing(shared)
-def _to_queue(arguments, thread):
+def to_queue(arguments, thread):
     """Append the vertices of the bitmap to the queue, a block of words at a time; return their out-edges."""
     s, bitmap = arguments
     edges = 0
@@ -377,13 +377,13 @@ def search(s, sourceless, masked, sources, depth_limit, target, notes, team, thr
         before = size
         if bottom_up:
             s.counters[NEXT_BLOCK] = 0
-            size = _bottom_up(team, searchers, (s, frontier, found, level))
+            size = bottom_up_level(team, searchers, (s, frontier, found, level))
             frontier, found = found, frontier
             if size < before and size < n // BETA:
                 bottom_up = False
                 s.counters[NEXT_BLOCK] = 0
                 s.counters[TAIL] = end
-                edges = _to_queue(team, readers, (s, frontier))
+                edges = to_queue(team, readers, (s, frontier))
                 begin, end = end, s.counters[TAIL]
         else:
             unexplored -= edges

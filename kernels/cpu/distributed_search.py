@@ -37,20 +37,18 @@ from collections import namedtuple
 
 import numpy as np
 
-from .atomics import fetch_add, fetch_or, prefetch
-from .bits import LAST, ONE, WORD, bit_of, count_ones, lowest_one, word_of
+from .atomics import fetch_add, fetch_or
+from .bits import WORD, bit_of, word_of
 from .compiled import borrowing, serial
-from .direction_optimizing import first_hit
+from .direction_optimizing import NEXT_BLOCK, QUEUE_BLOCK, TAIL, bottom_up_level, to_queue
 from .team import shared
 
 HEAD = 2  # elements before the entries of an owner: how many they are, and whether any array has overflown
 COUNT, OVERFLOWN = 0, 1
 BATCH = 128  # elements of a thread's buffer for an owner
 LANE = 8  # int64 of a cache line
-NEXT_BLOCK, TAIL, FULL, COUNTERS = 0, 8, 16, 24  # elements of `counters`, a cache line apart
-QUEUE_BLOCK = 64  # frontier vertices that a thread takes at a time
-ENTRY_BLOCK = 512  # entries
-WORD_BLOCK = 64  # bitmap words
+FULL, COUNTERS = 16, 24  # elements of `counters`, each a cache line after `TAIL`
+ENTRY_BLOCK = 512  # entries that a thread takes at a time
 
 Search = namedtuple(
     "Search",
@@ -224,88 +222,16 @@ def settle(s, entries, width, level, end, team, threads):
     return s.counters[TAIL], edges
 
 
-@borrowing(shared)
-def _sweep(arguments, thread):
-    s, level = arguments
-    want_predecessors = len(s.predecessors) > 0
-    total = 0
-    while True:
-        start = fetch_add(s.counters, NEXT_BLOCK, WORD_BLOCK)
-        if start >= len(s.visited):
-            break
-        for word in range(start, min(start + WORD_BLOCK, len(s.visited))):
-            first = np.uint64(word) * np.uint64(WORD)
-            unvisited = ~s.visited[word]
-            hits = np.uint64(0)
-            left = unvisited
-            while left:
-                place = lowest_one(left)
-                left &= left - ONE
-                parent = np.uint64(s.hub[first + place])
-                hits |= (s.seen[word_of(parent)] >> (parent & LAST) & ONE) << place
-            missed = unvisited & ~hits
-            left = missed
-            while left:
-                local_id = first + lowest_one(left)
-                left &= left - ONE
-                prefetch(s.in_targets, s.in_offsets[local_id])
-            left = hits
-            while left:
-                local_id = first + lowest_one(left)
-                left &= left - ONE
-                s.distances[local_id] = level
-                if want_predecessors:
-                    s.predecessors[local_id] = s.hub[local_id]
-            left = missed
-            while left:
-                place = lowest_one(left)
-                local_id = first + place
-                left &= left - ONE
-                edge = first_hit(s.seen, s.in_targets, s.in_offsets[local_id], s.in_offsets[local_id + ONE])
-                if edge >= 0:
-                    hits |= ONE << place
-                    s.distances[local_id] = level
-                    if want_predecessors:
-                        s.predecessors[local_id] = s.in_targets[edge]
-            s.fresh[word] = hits
-            s.visited[word] |= hits
-            total += count_ones(hits)
-    return total
-
-
 @borrowing(serial)
 def sweep(s, level, team, threads):
     """Look for a visited in-neighbour of each unvisited vertex. Returns how many vertices have one."""
     s.counters[NEXT_BLOCK] = 0
-    return _sweep(team, threads, (s, level))
-
-
-@borrowing(shared)
-def _to_queue(s, thread):
-    edges = 0
-    while True:
-        start = fetch_add(s.counters, NEXT_BLOCK, WORD_BLOCK)
-        if start >= len(s.fresh):
-            break
-        stop = min(start + WORD_BLOCK, len(s.fresh))
-        held = 0
-        for word in range(start, stop):
-            held += count_ones(s.fresh[word])
-        tail = fetch_add(s.counters, TAIL, held)
-        for word in range(start, stop):
-            left = s.fresh[word]
-            while left:
-                local_id = np.uint64(word) * np.uint64(WORD) + lowest_one(left)
-                left &= left - ONE
-                edges += s.offsets[local_id + ONE] - s.offsets[local_id]
-                s.queue[tail] = local_id
-                tail += 1
-    return edges
+    return bottom_up_level(team, threads, (s, s.seen, s.fresh, level))
 
 
 @borrowing(serial)
 def enqueue(s, team, threads):
     """Put the fresh vertices into the queue. Returns their number, and that of their out-edges."""
     s.counters[NEXT_BLOCK] = s.counters[TAIL] = 0
-    edges = _to_queue(team, threads, s)
+    edges = to_queue(team, threads, (s, s.fresh))
     return s.counters[TAIL], edges
