@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from misbehaving import Interrupting, Lying
 from strategies import records
 
 import rapids_bfs.engines
@@ -36,20 +37,6 @@ class Absent(Broken):
         return "needs a flux capacitor: pip install flux"
 
 
-class Lying(CPU):
-    """Says that every vertex is one step further than it is."""
-
-    name = "lying"
-
-    def prepare(self, graph, algorithm):
-        class Liar(Sequential):
-            def answer(self, found):
-                distances, predecessors = super().answer(found)
-                return np.where(distances > 0, distances + 1, distances), predecessors
-
-        return Liar(graph)
-
-
 class Watched(CPU):
     """Notes three levels, if it is asked to."""
 
@@ -64,24 +51,6 @@ class Watched(CPU):
                 return super().search(sources, options)
 
         return Noting(graph)
-
-
-class Interrupting(CPU):
-    """Ctrl-C during the third search on the real graph."""
-
-    name = "interrupting"
-
-    def prepare(self, graph, algorithm):
-        class Interrupted(Sequential):
-            searches = 0
-
-            def search(self, sources, options):
-                self.searches += 1
-                if self.searches == 4:  # the first one warms up
-                    raise KeyboardInterrupt
-                return super().search(sources, options)
-
-        return Interrupted(graph)
 
 
 @pytest.fixture

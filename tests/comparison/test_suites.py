@@ -6,6 +6,7 @@ import re
 from statistics import geometric_mean, median
 
 import pytest
+from misbehaving import Interrupting, Lying
 from readme import SITE, blocks
 
 import rapids_bfs.comparison.suite_runner as suite_runner
@@ -16,40 +17,19 @@ from rapids_bfs.data import BUNDLED
 from rapids_bfs.data.datasets import dataset, is_dataset
 from rapids_bfs.engines import Engine
 from rapids_bfs.engines.cpu import CPU
-from rapids_bfs.engines.cpu.search import Sequential
 from rapids_bfs.generators import parsed
 
 ENGINES = ["cpu:sequential", "scipy"]  # which start at once
 
 
-class Interrupted(CPU):
+class Interrupted(Interrupting):
     """Ctrl-C during its second search on a graph with an odd number of vertices."""
 
     name = "interrupted"
+    search_number = 3
 
-    def prepare(self, graph, algorithm):
-        class Interrupting(Sequential):
-            searches = 0
-
-            def search(self, sources, options):
-                self.searches += 1
-                if self.searches == 3 and graph.num_vertices % 2:  # the first one warms up
-                    raise KeyboardInterrupt
-                return super().search(sources, options)
-
-        return Interrupting(graph)
-
-
-class Lying(CPU):
-    name = "lying"
-
-    def prepare(self, graph, algorithm):
-        class Liar(Sequential):
-            def answer(self, found):
-                distances, predecessors = super().answer(found)
-                return distances + (distances > 0), predecessors
-
-        return Liar(graph)
+    def is_to_be_interrupted(self, graph):
+        return graph.num_vertices % 2 == 1
 
 
 class Choosy(Engine):

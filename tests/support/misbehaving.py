@@ -1,0 +1,42 @@
+"""Engines whose answers are wrong, or that the user interrupts."""
+
+from rapids_bfs.engines.cpu import CPU
+from rapids_bfs.engines.cpu.search import Sequential
+
+
+class Lying(CPU):
+    """Says that every vertex is one step further than it is."""
+
+    name = "lying"
+
+    def prepare(self, graph, algorithm):
+        class Liar(Sequential):
+            def answer(self, found):
+                distances, predecessors = super().answer(found)
+                return distances + (distances > 0), predecessors
+
+        return Liar(graph)
+
+
+class Interrupting(CPU):
+    """Ctrl-C during a search on the real graph: the third, since the first one of all warms up."""
+
+    name = "interrupting"
+    search_number = 4
+
+    def is_to_be_interrupted(self, graph):
+        return True
+
+    def prepare(self, graph, algorithm):
+        number = self.search_number if self.is_to_be_interrupted(graph) else None
+
+        class Interrupted(Sequential):
+            searches = 0
+
+            def search(self, sources, options):
+                self.searches += 1
+                if self.searches == number:
+                    raise KeyboardInterrupt
+                return super().search(sources, options)
+
+        return Interrupted(graph)
