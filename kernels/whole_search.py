@@ -51,7 +51,7 @@ SIZES = (
 
 SEARCH = Parameters(
     "Search",
-    pointers=ARRAYS | {"barred": "const unsigned", "reached": "unsigned"},
+    pointers=ARRAYS | {"allowed": "const unsigned char", "barred": "unsigned", "reached": "unsigned"},
     inherited=len(ARRAYS),
     numbers=(
         *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "dense"),

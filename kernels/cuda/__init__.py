@@ -58,8 +58,10 @@ KERNELS = {
     },
     "direction_optimizing": {
         "prepare": "prepare<{vertex}, {offset}>",
-        "search": "search<false, {vertex}, {offset}>",
-        "search_small_rows": "search<true, {vertex}, {offset}>",
+        "search": "search<false, false, {vertex}, {offset}>",
+        "search_small_rows": "search<true, false, {vertex}, {offset}>",
+        "search_masked": "search<false, true, {vertex}, {offset}>",
+        "search_masked_small_rows": "search<true, true, {vertex}, {offset}>",
     },
     "deterministic": {"search": "search<{vertex}, {offset}>"},
     "frontier_mask": {

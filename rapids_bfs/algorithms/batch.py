@@ -15,10 +15,10 @@ from .._core.formatting import counted
 from .._core.memory import available_bytes, available_device_bytes, require_bytes, require_device_bytes
 from ..engines import BatchTraversal, Options, Summary, batch_traversal
 from ..errors import InputError
-from ..graph import Mask, Vertices
+from ..graph import Mask, Vertices, require_unmasked
 from ..loading import as_graph
 from ..result import same_answers
-from .bfs import checked_depth_limit, require_unmasked
+from .bfs import checked_depth_limit
 
 DISTANCE_BYTES = 4
 FRAME_BYTES = 2 * 2 * 8 + DISTANCE_BYTES  # per distance: two vertices and their ids

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.arguments import elements, flag, quoted, whole_number
-from .._core.cuda.arrays import CPU, CUDA, moved, on_device, to_host
+from .._core.arguments import elements, flag, whole_number
+from .._core.cuda.arrays import CPU, on_device, to_host
 from .._core.dtypes import INT32_LIMIT
 from ..engines import DEFAULT, Options, search
 from ..errors import InputError
@@ -20,7 +20,6 @@ from ..validation import require_kinds, verdict_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FEW = 4  # vertices that are looked up in a mask on a device one by one
 MAX_DRAWN = 600  # vertices of a graph that `plot_levels` draws
 
 
@@ -107,31 +106,8 @@ def bfs(
             graph.mask(vertices),
         )
     sources = source_vertices(graph, source)
-    if vertices is not None:
-        require_unmasked(graph, options.vertices, sources if options.target is None else [*sources, options.target])
     result: BFSResult = search(graph, sources, options, engine)
     return result
-
-
-def require_unmasked(graph: Any, mask: Any, vertices: Any) -> None:
-    """Raise `InputError` naming the first of these vertices that a mask leaves out."""
-    if mask is None:
-        return
-    places = np.asarray(vertices, np.int64)
-    left_out = places[~_entries(mask, graph.places_of(places))]
-    if len(left_out):
-        id = graph.ids_of(left_out[:1]).tolist()[0]
-        raise InputError(f"{quoted(id)} is masked: a search neither starts nor ends at a vertex that it may not enter")
-
-
-def _entries(mask: Any, places: np.ndarray) -> np.ndarray:
-    """What a mask says of these vertices, on the host."""
-    if not on_device(mask):
-        found: np.ndarray = mask[places]
-        return found
-    if len(places) <= FEW:  # 10 microseconds each, and the other way takes 40
-        return np.array([bool(mask[place]) for place in places.tolist()])
-    return to_host(mask[moved(places, CUDA)])
 
 
 def plot_levels(graph: Graph, result: BFSResult) -> Figure:

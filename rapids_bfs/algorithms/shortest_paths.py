@@ -8,9 +8,8 @@ from typing import Any
 from .._core.arguments import quoted
 from ..engines import path_between
 from ..errors import NoPathError
-from ..graph import Mask
+from ..graph import Mask, require_unmasked
 from ..loading import as_graph
-from .bfs import require_unmasked
 
 
 def shortest_path(graph: Any, source: Hashable, target: Hashable, *, vertices: Mask | None = None) -> list[Any]:

@@ -21,7 +21,7 @@ from .._core.forks import lock_of_process
 from .._core.formatting import counted, graph_size, size
 from .._core.memory import require_bytes
 from ..errors import InputError
-from ..graph import NO_EDGE_DATA, Graph, Mask, Vertices
+from ..graph import NO_EDGE_DATA, Graph, Mask, Vertices, require_unmasked
 from ..validation import verdict_of
 from .batch import DistributedBatch
 from .build import OWN, Partition, Plan, build
@@ -443,6 +443,7 @@ def _search(
     graph: DistributedGraph, sources: np.ndarray, options: engines.Options, engine: str = "auto"
 ) -> DistributedResult:
     _require_own(graph, engine)
+    require_unmasked(graph, options.vertices, options.ends(np.asarray(sources, np.int64)))
     return searched(graph, sources, options)
 
 

@@ -30,6 +30,10 @@ class Options:
     check: bool = False
     vertices: Any = field(default=None, compare=False)
 
+    def ends(self, sources: np.ndarray) -> list[int]:
+        """The vertices of a search that must not be masked."""
+        return [*sources.tolist(), *([] if self.target is None else [self.target])]
+
 
 DEFAULT = Options()
 OPTIONAL = ("depth_limit", "target", "deterministic", "several sources", "vertices")  # what an engine may support
@@ -63,6 +67,10 @@ class Traversal(Preparation, ABC):
         """The graph on the device where the engine searches it; it may be a copy."""
         here: Graph = self.graph.to(self.searches_on)
         return here
+
+    def checks_mask(self, sources: np.ndarray, options: Options) -> bool:
+        """Does `search` itself raise `InputError` if a source or the target is masked? Else others look them up."""
+        return False
 
     @abstractmethod
     def search(self, sources: np.ndarray, options: Options) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from .._core.arguments import quoted
 from .._core.cuda.arrays import CPU, CUDA, to_host
 from ..errors import InputError
-from ..graph import Graph
+from ..graph import Graph, require_unmasked
 from .base import BatchTraversal, Betweenness, Options, Traversal
 from .registry import EngineSpec, registered, require, resolve
 
@@ -54,6 +54,8 @@ def search(graph: Any, sources: np.ndarray, options: Options, engine: str) -> An
     if options.vertices is not None and not spec.masks:
         return _search_filtered(graph, sources, options, engine)
     traversal = spec.traversal(graph)
+    if options.vertices is not None and not traversal.checks_mask(sources, options):
+        require_unmasked(graph, options.vertices, options.ends(sources))
     with traversal.lock:
         result = traversal.run(sources, options, own=True)
     if result.trace is not None:
@@ -63,6 +65,7 @@ def search(graph: Any, sources: np.ndarray, options: Options, engine: str) -> An
 
 def _search_filtered(graph: Graph, sources: np.ndarray, options: Options, engine: str) -> Any:
     """`search`, by an engine that knows no masks."""
+    require_unmasked(graph, options.vertices, options.ends(sources))
     result = search(graph.filter(vertices=options.vertices), sources, replace(options, vertices=None), engine)
     return replace(result, graph=graph, vertices=options.vertices)
 

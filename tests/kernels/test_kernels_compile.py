@@ -22,7 +22,7 @@ BYTES = [(4, 4), (4, 8), (8, 8)]  # of a vertex and of an offset
 BY_DEFAULT = [((7, 5), (4, 4)), *product([(9, 0)], BYTES)]
 TWINS = ("frontier_mask", "two_kernel", "block_queue", "direction_optimizing")
 COOPERATIVE = ("direction_optimizing",)  # whose module says what types its kernels take
-WITHOUT_TWIN = {"search_small_rows"}
+WITHOUT_TWIN = {"search_small_rows", "search_masked", "search_masked_small_rows"}
 MORE_BYTES = {("csr", (8, 8)): [(8, 4)]}  # of an id and of an offset
 
 ARRAYS_OF_VERTICES = {"targets", "sources", "queue", "predecessors"}

@@ -34,7 +34,7 @@ __device__ void write_distances(const Search<Vertex, Offset>& s, const BitmapRin
     __shared__ int distances[BITMAPS + 1];  // by the number of bitmaps that do not have the vertex; BITMAPS: isolated
     const int lane = lane_id();
     const int bitmaps = ring.newest - ring.oldest + 1;
-    const bool clear_isolated = s.fresh || s.barred;
+    const bool clear_isolated = s.fresh || s.allowed;
     __syncthreads();
     if (threadIdx.x <= bitmaps || threadIdx.x == BITMAPS) {
         distances[threadIdx.x] = threadIdx.x == 0         ? SKIP
@@ -52,7 +52,7 @@ __device__ void write_distances(const Search<Vertex, Offset>& s, const BitmapRin
             bits[i] = ALL;
             if (i < bitmaps && inside) bits[i] = __ldcg(ring.at(ring.oldest + i) + start + lane);
         }
-        const unsigned isolated = with_isolated && inside ? __ldg(never_reached(s) + start + lane) : 0;
+        const unsigned isolated = with_isolated && inside ? __ldcg(never_reached(s) + start + lane) : 0;
         // How many bitmaps do not have the vertex, of which an isolated one lacks none: a word for each binary digit.
         unsigned digits[4] = {0, 0, 0, isolated};
 #pragma unroll

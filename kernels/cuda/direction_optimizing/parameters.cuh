@@ -5,6 +5,7 @@
 #include "../common/bitmap.cuh"
 #include "../common/frontier.cuh"
 #include "../common/grid.cuh"
+#include "../common/mask.cuh"
 #include "../common/ptx.cuh"
 #include "../common/search.cuh"
 #include "../common/warp.cuh"
@@ -32,7 +33,8 @@ struct State {
 
 template <typename Vertex, typename Offset>
 struct Search : SearchArrays<Vertex, Offset> {
-    const unsigned* barred;
+    const unsigned char* allowed;
+    unsigned* barred;
     unsigned* reached;
     long long n, m;
     long long count, source;        // how many sources there are, and the first of them
@@ -55,7 +57,7 @@ struct Search : SearchArrays<Vertex, Offset> {
 // The vertices that a search cannot reach: isolated ones and, with a mask, all that it bars.
 template <typename Vertex, typename Offset>
 __device__ inline const unsigned* never_reached(const Search<Vertex, Offset>& s) {
-    return s.barred ? s.barred : s.isolated;
+    return s.allowed ? s.barred : s.isolated;
 }
 
 // Set the predecessor of a vertex and, if it is the target, the level that reached it.

@@ -22,9 +22,9 @@
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
 //   visited[BITMAPS][words]           the vertices reached so far and the isolated ones, see `BitmapRing`; a search
 //                                     finds only the isolated ones in the first, and resets it to them
-//   barred[words]                     the isolated vertices and those that a mask bars; null if there is no mask. Then a
-//                                     search finds these in the first of `visited`, and still resets it to `isolated`
-//   reached[words]                    with a mask: what the bottom-up level probes, the newest bitmap without `barred`
+//   allowed[n]                        a mask, a byte per vertex, 0 where it bars it; null if there is none. Else:
+//   barred[words]                     the vertices that it bars, and the isolated ones
+//   reached[words]                    what the bottom-up level probes, the newest bitmap without `barred`
 //   queue[n]                          the reached vertices with out-edges, level after level: see `Entry`
 //   queued[n]                         the vertices themselves
 //   distances[n]                      the level that reached the vertex, 0 at a source, `unreached` where there is none
@@ -44,8 +44,9 @@
 // the last search began at one, as `State::stale` says, they are reset. Otherwise their distances are rewritten only
 // where whole runs are written at the end, which is faster than leaving gaps; their predecessors only if `fresh`,
 // and no others if they are CLEARED.
-// Synchronisation: one grid-wide barrier per level, two in a dense one that goes top-down, one barrier of the block or
-// of the cluster per small level; the host waits once.
+// A mask is read once, and two bitmaps more by each bottom-up level.
+// Synchronisation: one grid-wide barrier per level, two in a dense one that goes top-down and, with a mask, in one that
+// goes bottom-up, one barrier of the block or of the cluster per small level; the host waits once.
 //
 // Races: threads race for a neighbour's bit; atomicOr lets one win, so no vertex is queued twice, and the predecessor
 // is the winner's. The read before it may be stale, and then the atomic decides. A bottom-up level writes words that
@@ -120,8 +121,20 @@ __device__ __forceinline__ void seed_sources(const Search<Vertex, Offset>& s, co
     }
 }
 
-// Begin. The first bitmap has the isolated vertices, as the last search left it.
+// Put the vertices that the mask bars into the first bitmap, and the only source. Is that masked, or the target? Then the
+// search is given up before its first level.
 template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool bar_masked(const Search<Vertex, Offset>& s, const Worker& w, long long words) {
+    for (long long word = w.thread; word < words; word += w.threads) {
+        const unsigned bits = __ldg(s.isolated + word) | ~word_of_mask(s.allowed, word * WARP, s.n);
+        s.barred[word] = bits;
+        s.visited[word] = s.count == 1 && word == s.source / WARP ? bits | bit_of(s.source) : bits;
+    }
+    return (s.count == 1 && !s.allowed[s.source]) || (s.target >= 0 && !s.allowed[s.target]);
+}
+
+// Begin. The first bitmap has the isolated vertices, as the last search left it.
+template <bool MASKED, typename Vertex, typename Offset>
 __device__ __forceinline__ Progress begin_search(const Search<Vertex, Offset>& s, const Worker& w, long long words) {
     State* const state = s.state;
     const bool one_source = s.count == 1;
@@ -129,6 +142,8 @@ __device__ __forceinline__ Progress begin_search(const Search<Vertex, Offset>& s
     unsigned* const stale = state->stale + s.number % 2;
     if (threadIdx.x == 0) *w.found = 0, w.result->target_level = 0;
     reset_isolated(s, w, was_stale, words);
+    Progress p;
+    if constexpr (MASKED) p.given_up = bar_masked(s, w, words);
     if (w.thread == 0) {
         state->target_level = 0;
         *stale = s.fresh ? was_stale : one_source && test(s.isolated, s.source);
@@ -136,14 +151,13 @@ __device__ __forceinline__ Progress begin_search(const Search<Vertex, Offset>& s
         if (s.trace) s.trace[0] = nanoseconds() * 2;
         if (one_source) seed_source(s);
     }
-    Progress p;
     p.unexplored = s.m;
     if (one_source) {
         p.frontier.edges = __ldg(s.offsets + s.source + 1) - __ldg(s.offsets + s.source);
         p.frontier.vertices = p.frontier.edges > 0;
     }
     if (one_source && p.frontier.edges > 0 && 1 + p.frontier.edges / CHUNK <= s.single_block_chunks &&
-        s.depth_limit > 0) {
+        s.depth_limit > 0 && !MASKED) {
         __syncthreads();  // block 0 goes on, and what it wrote no other block needs before the next barrier
     } else {
         end_phase(state, 0, s.edge_bits, w.result);
@@ -215,24 +229,27 @@ __device__ __forceinline__ unsigned expand_dense_top_down(const Search<Vertex, O
 }
 
 // What a bottom-up level probes for in-neighbours: the newest bitmap or, with a mask, a copy without the barred vertices.
-template <typename Vertex, typename Offset>
+template <bool MASKED, typename Vertex, typename Offset>
 __device__ __forceinline__ const unsigned* probed_bitmap(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
                                                          const BitmapRing& ring) {
     const unsigned* const visited = ring.visited();
-    if (!s.barred) return visited;
-    for (long long word = w.thread; word < ring.words; word += w.threads) {
-        s.reached[word] = __ldcg(visited + word) & ~__ldg(s.barred + word);
+    if constexpr (MASKED) {
+#pragma unroll 4
+        for (long long word = w.thread; word < ring.words; word += w.threads) {
+            s.reached[word] = __ldcg(visited + word) & ~__ldcg(s.barred + word);
+        }
+        end_phase(s.state, p.phase++, s.edge_bits, w.result);
+        return s.reached;
     }
-    end_phase(s.state, p.phase++, s.edge_bits, w.result);
-    return s.reached;
+    return visited;
 }
 
 // A level that leaves a bitmap and no queue. `begin` is that of its frontier in the queue, if it is there.
-template <typename Vertex, typename Offset>
+template <bool MASKED, typename Vertex, typename Offset>
 __device__ __forceinline__ void expand_dense(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
                                              BitmapRing& ring, bool bottom_up, long long begin) {
     unsigned* const visited = ring.visited();
-    const unsigned* const probed = bottom_up ? probed_bitmap(s, w, p, ring) : visited;
+    const unsigned* const probed = bottom_up ? probed_bitmap<MASKED>(s, w, p, ring) : visited;
     unsigned* const upcoming = ring.add(p.level);
     unsigned reached;
     if (bottom_up) {
@@ -253,7 +270,7 @@ __device__ __forceinline__ void expand_dense(const Search<Vertex, Offset>& s, co
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void expand_long_rows(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
                                                  const BitmapRing& ring) {
-    const unsigned* const visited = s.barred ? s.reached : ring.at(ring.newest - 1);
+    const unsigned* const visited = s.allowed ? s.reached : ring.at(ring.newest - 1);
     const Frontier rows = unpacked(w.result->explored, s.edge_bits);
     const unsigned reached = probe_long_rows(s, visited, ring.visited(), p.level, p.begin, rows, w.warp, w.warps);
     count_reached(w, reached, &s.state->tails[p.phase % 3], s.edge_bits);
@@ -298,7 +315,7 @@ __device__ __forceinline__ void end_search(const Search<Vertex, Offset>& s, cons
     reset_for_next_search(s, w.warp, w.warps);  // while the host goes on
 }
 
-template <bool SMALL_ROWS, typename Vertex, typename Offset>
+template <bool SMALL_ROWS, bool MASKED, typename Vertex, typename Offset>
 __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant__ Search<Vertex, Offset> s) {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ PhaseResult result;
@@ -319,7 +336,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                       &result};
     const int cluster = cluster_size();
     BitmapRing ring = {s.visited, (s.n + WARP - 1) / WARP, levels, 0, 0};
-    Progress p = begin_search(s, w, ring.words);
+    Progress p = begin_search<MASKED>(s, w, ring.words);
     for (;;) {
         const Frontier expanded = p.frontier;
         const bool reached_target = s.target >= 0 && is_reached(result.target_level, p.level);
@@ -328,7 +345,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         const bool small = p.queued && !p.no_room && chunks <= (cluster > 1 ? s.cluster_chunks : s.single_block_chunks);
         const bool bottom_up = !p.queued || expanded.edges > p.unexplored / s.alpha;
         const bool dense = !small && (bottom_up || expanded.edges > s.dense);
-        const bool with_isolated = done && (s.fresh || s.barred || ring.newest > ring.oldest);
+        const bool with_isolated = done && (s.fresh || s.allowed || ring.newest > ring.oldest);
         if (done || (dense && ring.is_full())) {
             const int unreached = done ? static_cast<int>(s.unreached) : SKIP;
             const bool clear = s.predecessors && s.fresh != CLEARED;
@@ -349,7 +366,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             p.begin += expanded.vertices;
         }
         if (dense) {
-            expand_dense(s, w, p, ring, bottom_up, p.begin - expanded.vertices);
+            expand_dense<MASKED>(s, w, p, ring, bottom_up, p.begin - expanded.vertices);
         } else {
             Counter* const tail = &s.state->tails[p.phase % 3];
             const long long begin = p.begin - expanded.vertices;

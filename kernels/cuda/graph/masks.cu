@@ -16,43 +16,15 @@
 // others; then a pass over each column. A warp takes a run of arcs, however many rows it has, so that hubs are shared.
 // Synchronisation: none but the end of each kernel. Races: none.
 
-#include "../common/bitmap.cuh"
+#include "../common/mask.cuh"
 #include "rows.cuh"
 
 constexpr int UNROLL = 4;  // words that a warp has in flight
 
-// The nonzero bytes among four, as bits.
-__device__ inline unsigned nonzero_bytes(unsigned four) {
-    four |= four >> 4;
-    four |= four >> 2;
-    four |= four >> 1;
-    return (four & 0x01010101u) * 0x01020408u >> 24 & 15u;
-}
-
-// The bits of a mask from `first` on; 1 past its end.
-__device__ inline unsigned word_of_mask(const unsigned char* mask, long long first, long long length) {
-    unsigned bits = 0;
-    if (first + WARP <= length && reinterpret_cast<unsigned long long>(mask) % sizeof(uint4) == 0) {
-        const uint4* const bytes = reinterpret_cast<const uint4*>(mask + first);
-        const uint4 low = __ldg(bytes), high = __ldg(bytes + 1);
-        bits = nonzero_bytes(low.x) | nonzero_bytes(low.y) << 4 | nonzero_bytes(low.z) << 8 |
-               nonzero_bytes(low.w) << 12 | nonzero_bytes(high.x) << 16 | nonzero_bytes(high.y) << 20 |
-               nonzero_bytes(high.z) << 24 | nonzero_bytes(high.w) << 28;
-    } else {
-        for (int i = 0; i < WARP; ++i) bits |= (first + i >= length || mask[first + i] != 0 ? 1u : 0u) << i;
-    }
-    return bits;
-}
-
-// Fill `barred`, with the isolated vertices unless that is null, and a copy if it is wanted.
-__global__ void bar(const unsigned char* allowed, long long n, const unsigned* isolated, unsigned* barred,
-                    unsigned* copy) {
+// Fill `barred`, with the isolated vertices too unless that is null.
+__global__ void bar(const unsigned char* allowed, long long n, const unsigned* isolated, unsigned* barred) {
     for (long long word = thread_of_grid(); word * WARP < n; word += threads_of_grid()) {
-        const long long first = word * WARP;
-        unsigned bits = ~word_of_mask(allowed, first, n);
-        if (isolated) bits |= isolated[word];
-        barred[word] = bits;
-        if (copy) copy[word] = bits;
+        barred[word] = ~word_of_mask(allowed, word * WARP, n) | (isolated ? isolated[word] : 0);
     }
 }
 

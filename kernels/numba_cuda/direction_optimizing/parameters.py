@@ -23,6 +23,7 @@ LEVEL = 39  # two: the last of the small levels, in phases with this parity
 def argument_types(vertex, offset):
     """The types of the fields of `Search`, for Numba's types of a vertex and an offset."""
     known = {"Vertex": vertex, "Offset": offset, "Entry<Offset>": offset, "unsigned": types.int32, "int": types.int32}
+    known["unsigned char"] = types.uint8
     known |= dict.fromkeys(("State", "Counter", "volatile long long"), types.int64)
     pointers = [types.CPointer(known[kind.removeprefix("const ")]) for kind in SEARCH.pointers.values()]
     return [*pointers, *(types.int64 for _ in SEARCH.numbers)]

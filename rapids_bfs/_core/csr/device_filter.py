@@ -31,7 +31,7 @@ class Kept:
         barred = None
         if vertices is not None:
             barred = cupy.empty(-(-len(vertices) // WORD), np.uint32)
-            self._launch("bar", len(barred), vertices, len(vertices), None, barred, None)
+            self._launch("bar", len(barred), vertices, len(vertices), None, barred)
         counts = cupy.zeros(runs + 1, np.int64)
         found = self._bits, self._ranks, counts[1:]
         self._launch("kept_arcs", arcs, offsets, targets, rows, arcs, base, edges, barred, *found)

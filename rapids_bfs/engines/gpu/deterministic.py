@@ -128,13 +128,14 @@ class Deterministic:
         edges = UNROLL * threads * 2 * offset.itemsize  # of a block of a cluster
         shared = max(capacity * entry, bytes_of_tiles(threads), edges)
         kernel = tuning.compiled(device, FILE, "search", vertex, offset)
-        cluster = self.host.use(kernel, tuning, shared)
+        launchers = self.host.launchers(kernel, tuning, shared)
+        self.host.use(launchers, tuning)
 
         parameters = self.parameters
         for name in ("alpha", "wide", "share", "chunk", "large", "patience"):
             setattr(parameters, name, getattr(tuning, name))
         parameters.single_block_edges = parameters.capacity = capacity
-        parameters.cluster_edges = min(tuning.cluster_edges, UNROLL * threads * cluster)
+        parameters.cluster_edges = min(tuning.cluster_edges, UNROLL * threads * launchers.cluster)
 
     def search(self, sources: np.ndarray, options: Options) -> list[Step] | None:
         """Search, wait, and return the levels if they are traced."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.cuda.arrays import CUDA, aligned, finish
+from ..._core.cuda.arrays import CUDA, aligned, finish, on_device
 from ..._core.memory import NextArrays, new_arrays
 from ...errors import InputError
 from ...graph import Graph
@@ -20,10 +20,9 @@ from ...result import BFSResult
 from ..base import DEFAULT as PLAIN
 from ..base import Options
 from .deterministic import Deterministic
-from .first_bitmap import FirstBitmap
 from .launch import CompiledKernel, address, addresses, copy, fill
 from .level_synchronous import BlockQueue, Device, DeviceTraversal, Needs, require_buffers
-from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles, one_block_suffices
+from .persistent import STATIC_BYTES, WARP, Launchers, OneLaunch, SearchTuning, bytes_of_tiles, one_block_suffices
 
 FILE = "direction_optimizing"
 UNREACHED = -1  # the distance of a vertex that was not reached
@@ -93,8 +92,6 @@ class DirectionOptimizing(DeviceTraversal):
             self.distances_address, self.predecessors_address = at["distances"], at["predecessors"]
             for name, byte in (("distances", 0xFF), ("predecessors", 0xFF), ("isolated", 0xFF), ("state", 0)):
                 fill(self.arrays[name], byte, device.stream_handle)
-            self.barred_address = at.pop("barred")
-            self.first = FirstBitmap(graph, device, at["isolated"], at["visited"], self.barred_address)
             self.parameters = Search(**at, n=n, m=m, edge_bits=edge_bits, unreached=UNREACHED)
             self.host = OneLaunch(graph, device, self.parameters)
             self.one_launch = device.cooperative or one_block_suffices(m)
@@ -135,8 +132,9 @@ class DirectionOptimizing(DeviceTraversal):
         recent = RECENT * vertex * (2 if small_rows else 1)
         most = self.device.most_shared_bytes - STATIC_BYTES - recent
         capacity = min(tuning.capacity, most // chunk)
-        shared = max(capacity * chunk + recent, bytes_of_tiles(tuning.threads))
-        cluster = self.host.use(self._kernel("search_small_rows" if small_rows else "search"), tuning, shared)
+        self.shared = max(capacity * chunk + recent, bytes_of_tiles(tuning.threads))
+        self.launchers: dict[bool, Launchers] = {}  # with a mask, and without
+        cluster = self._use(masked=False)
 
         parameters = self.parameters
         parameters.alpha, parameters.beta = tuning.alpha, tuning.beta
@@ -147,6 +145,16 @@ class DirectionOptimizing(DeviceTraversal):
         parameters.capacity = capacity
         parameters.single_block_chunks = tuning.single_block_chunks * capacity // tuning.capacity
         parameters.cluster_chunks = tuning.cluster_chunks * capacity * cluster // (tuning.capacity * tuning.cluster)
+
+    def _use(self, masked: bool) -> int:
+        """Launch the kernel for searches with a mask or without. Returns the blocks of a cluster."""
+        if masked not in self.launchers:
+            small_rows = self.small_rows and self.device.small_rows
+            kernel = self._kernel("search" + "_masked" * masked + "_small_rows" * small_rows)
+            self.launchers[masked] = self.host.launchers(kernel, self.tuning, self.shared)
+        self.host.use(self.launchers[masked], self.tuning)
+        self.masked = masked
+        return self.launchers[masked].cluster
 
     @cached_property
     def next_arrays(self) -> NextArrays:
@@ -162,6 +170,10 @@ class DirectionOptimizing(DeviceTraversal):
     def deterministic(self) -> Deterministic:
         """The deterministic search of this graph, which the first search that asks for it prepares."""
         return Deterministic(self.graph, self.device, self.arrays)
+
+    def checks_mask(self, sources: np.ndarray, options: Options) -> bool:
+        ordered = options.deterministic and options.predecessors
+        return len(sources) == 1 and not (self.indirect or ordered)
 
     def search(self, sources: np.ndarray, options: Options) -> Found:
         with self.device.current():
@@ -184,9 +196,14 @@ class DirectionOptimizing(DeviceTraversal):
 
     def _keep_out(self, mask: Any) -> None:
         """Let the next search enter only the vertices of this mask; None: all."""
-        if mask is not None or self.first.masked:
-            self.first.prepare(mask)
-            self.parameters.barred = None if mask is None else self.barred_address
+        masked = mask is not None
+        if masked and not on_device(mask):
+            with self.device.active():
+                mask = self.device.upload(mask)
+        if masked != self.masked:
+            self._use(masked)
+        self.mask = mask  # it lives until the search is done
+        self.parameters.allowed = None if mask is None else address(mask)
 
     def _search_by_levels(self, sources: np.ndarray, options: Options) -> Found:
         search = self.by_levels

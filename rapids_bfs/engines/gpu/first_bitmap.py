@@ -1,4 +1,4 @@
-"""The bitmap of visited vertices that a search in one launch begins with."""
+"""The bitmap of visited vertices that a deterministic search begins with."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ class FirstBitmap:
     A search leaves the isolated ones in it. Use this while the device is current.
     """
 
-    def __init__(self, graph: Graph, device: Device, isolated: int, visited: int, barred: int | None = None) -> None:
-        """These are addresses of bitmaps: ``isolated``; ``visited``, which searches begin with and has the isolated
-        vertices now; and ``barred``, which a mask fills too."""
+    def __init__(self, graph: Graph, device: Device, isolated: int, visited: int) -> None:
+        """The addresses of the bitmap of ``isolated`` vertices, and of this one, which has them now."""
         self.graph, self.device = graph, device
-        self.isolated, self.visited, self.barred = isolated, visited, barred
+        self.isolated, self.visited = isolated, visited
         self.words = -(-graph.num_vertices // WARP)
         self.masked = False  # may it have vertices that a mask bars? Not every search that was to come may have run
         self.allowed = c_void_p()  # the address of the mask on the device,
@@ -52,10 +51,9 @@ class FirstBitmap:
 
     @cached_property
     def bar(self) -> Callable[[], None]:
-        """Launch the kernel that fills the bitmaps from the mask."""
+        """Launch the kernel that fills it from the mask."""
         graph, device = self.graph, self.device
         kernel = device.compiled(FILE, KERNEL, graph.targets.dtype, graph.offsets.dtype, THREADS, 1)
         blocks = min(device.resident_blocks, -(-self.words // THREADS))
-        bitmaps = self.isolated, self.visited, self.barred
-        arguments = self.allowed, c_int64(graph.num_vertices), *map(c_void_p, bitmaps)
+        arguments = self.allowed, c_int64(graph.num_vertices), c_void_p(self.isolated), c_void_p(self.visited)
         return kernel.launcher(blocks, THREADS, 0, device.stream_handle, *arguments)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from ...errors import InputError, TraversalError
 from ...graph import Graph
+from ...graph.masks import require_unmasked
 from ...kernels.whole_search import LEVELS_SHIFT, LIST, NUMBER_SHIFT, TILE, TILES
 from ...trace import Step, steps_noted
 from ..base import Options
@@ -57,10 +58,18 @@ class LaunchTuning:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchTuning(LaunchTuning):
-    """How a whole search is launched; see `OneLaunch.use`."""
+    """How a whole search is launched; see `OneLaunch.launchers`."""
 
     cluster: int = 16  # blocks of a cluster, at most; 1: no clusters
     deep: int = 64  # a graph whose last search had more levels is searched by clusters
+
+
+class Launchers(NamedTuple):
+    """What launches a kernel without clusters, and in clusters of so many blocks; 1: the same."""
+
+    shallow: Callable[[], None]
+    deep: Callable[[], None]
+    cluster: int
 
 
 class OneLaunch:
@@ -85,24 +94,27 @@ class OneLaunch:
         self.bounded = False  # does the launch end before the levels that they ask for?
         self._allocate_sources(1)
 
-    def use(self, kernel: CompiledKernel, tuning: SearchTuning, shared: int) -> int:
-        """Launch this kernel from now on, with ``shared`` bytes of dynamic shared memory a block.
+    def launchers(self, kernel: CompiledKernel, tuning: SearchTuning, shared: int) -> Launchers:
+        """What launches this kernel, with ``shared`` bytes of dynamic shared memory a block.
 
-        After a search with more than ``tuning.deep`` levels the grid is launched in clusters, if the device has room
-        for one. Returns the blocks of a cluster, as many of `cluster_sizes` as the device grants; 1 without clusters.
+        A cluster has as many of `cluster_sizes` as the device grants, if it has room for one.
         """
         graph, device, threads = self.graph, self.device, tuning.threads
         grid = blocks_of_grid(kernel, device, graph.num_arcs, tuning, shared)
         self.parameters.tile = words_per_tile(TILE, graph.num_vertices, grid * threads // WARP)
         rest = threads, shared, device.stream_handle, self.parameters
-        self.deep = tuning.deep
-        self.launch_shallow = self.launch_deep = kernel.launcher(grid, *rest, cooperative=grid > 1)
+        shallow = kernel.launcher(grid, *rest, cooperative=grid > 1)
         for cluster in cluster_sizes(tuning.cluster, grid):
             clusters = kernel.resident_clusters(cluster, threads, shared, device.stream_handle)
             if clusters:
-                self.launch_deep = kernel.launcher(clusters * cluster, *rest, cooperative=True, cluster=cluster)
-                return cluster
-        return 1
+                deep = kernel.launcher(clusters * cluster, *rest, cooperative=True, cluster=cluster)
+                return Launchers(shallow, deep, cluster)
+        return Launchers(shallow, shallow, 1)
+
+    def use(self, launchers: Launchers, tuning: SearchTuning) -> None:
+        """Launch this kernel from now on: in clusters after a search with more than ``tuning.deep`` levels."""
+        self.launch_shallow, self.launch_deep, _ = launchers
+        self.deep = tuning.deep
 
     def search(self, sources: np.ndarray, options: Options, spin: bool = True) -> None:
         """Search, and wait until it is done."""
@@ -196,8 +208,16 @@ class OneLaunch:
                 raise TraversalError(f"the search of {self.graph.name} did not report that it is done")
         self.running = False
         if status[0] & 1:
-            vertices = self.graph.num_vertices
+            self._fail()
+
+    def _fail(self) -> NoReturn:
+        """Raise the exception of a search that was given up: before its first level, if one of its ends is masked."""
+        name, vertices, options = self.graph.name, self.graph.num_vertices, self.options
+        if self.levels > 0 or options is None:
             raise TraversalError(f"level {self.levels} of a graph with {vertices} vertices: it should have ended")
+        ends = self.sources[0][:1].tolist() + ([] if options.target is None else [options.target])
+        require_unmasked(self.graph, options.vertices, ends)
+        raise TraversalError(f"the mask of {name} was written during the search")
 
     @property
     def number(self) -> int:

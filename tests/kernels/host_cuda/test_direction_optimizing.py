@@ -14,10 +14,10 @@ from tunings import CLUSTER, TUNINGS
 
 from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options
-from rapids_bfs.engines.gpu import deterministic, direction_optimizing, first_bitmap
+from rapids_bfs.engines.gpu import deterministic, direction_optimizing
 from rapids_bfs.engines.gpu import persistent as one_launch
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
-from rapids_bfs.errors import TraversalError
+from rapids_bfs.errors import InputError, TraversalError
 from rapids_bfs.generators import generate
 from rapids_bfs.testing import assert_valid_bfs
 
@@ -32,9 +32,8 @@ EDITS = (
 
 @pytest.fixture(autouse=True)
 def host(monkeypatch):
-    emulate(monkeypatch, one_launch, direction_optimizing, first_bitmap)
+    emulate(monkeypatch, one_launch, direction_optimizing)
     monkeypatch.setattr(direction_optimizing, "PREPARE_THREADS", 64)
-    monkeypatch.setattr(first_bitmap, "THREADS", 64)
     monkeypatch.setattr(direction_optimizing, "finish", lambda: None)
     monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
 
@@ -121,21 +120,20 @@ def test_small_rows(name):
 @pytest.mark.parametrize("name", TUNINGS)
 def test_masks(name):
     search_within_masks(name)
-    search_within_masks(name, range(2), (LONG, LONG))
 
 
-def test_a_masked_search_that_never_was():
-    """It leaves nothing of its mask in the bitmap that the next one begins with."""
+def test_masked_ends_are_refused():
+    """By the kernel, and the next search finds nothing of it."""
     graph = generate("path:70")
-    search = search_of(graph, TUNINGS["top-down"])
-    mask = np.arange(70) != 30
-    search.device.refuses = lambda cluster: search.first.masked and cluster == 1 and search.parameters.barred
-    with pytest.raises(TraversalError, match="refused"):
-        search.run(np.array([0]), Options(vertices=mask))
-    search.device.refuses = lambda cluster: False
-    assert_stays_within(search, None, [0], {})
-    assert_stays_within(search, mask, [0], {})
-    assert_stays_within(search, None, [0], {})
+    for name in ("top-down", "one block", "cluster"):
+        search = search_of(graph, TUNINGS[name])
+        mask = np.arange(70) != 30
+        for sources, options in ([[30], {}], [[3], {"target": 30}]):
+            assert search.checks_mask(np.array(sources), Options(**options))
+            with pytest.raises(InputError, match="30 is masked"):
+                search.run(np.array(sources), Options(**options, vertices=mask))
+            assert_stays_within(search, None, sources, options)
+            assert_stays_within(search, mask, [3], {})
 
 
 @pytest.mark.parametrize("name", TUNINGS)
@@ -435,12 +433,12 @@ FAULTS = {
     ),
     "back to the queue: without the edges before": Fault("bits & ~before[word]", "bits", search_graphs, "to and fro"),
     "masks: barred vertices lead on, bottom-up": Fault(
-        "__ldcg(visited + word) & ~__ldg(s.barred + word)",
+        "__ldcg(visited + word) & ~__ldcg(s.barred + word)",
         "__ldcg(visited + word)",
         *(search_within_masks, "bottom-up"),
     ),
     "masks: what a barred vertex was before": Fault(
-        "s.barred ? s.barred : s.isolated", "s.isolated", search_within_masks, "top-down"
+        "s.allowed ? s.barred : s.isolated", "s.isolated", search_within_masks, "top-down"
     ),
     "the next search: a bitmap that is not reset": Fault(
         "reset_for_next_search(s, w.warp, w.warps);", ";", search_graphs, "top-down"
