@@ -192,6 +192,7 @@ class Cuda:
 
     threadIdx, blockIdx, blockDim, gridDim = map(dimension, DIMENSIONS)
     types = SimpleNamespace(
+        uint8=np.uint8,
         int32=np.int32,
         int64=np.int64,
         CPointer=lambda element: element,

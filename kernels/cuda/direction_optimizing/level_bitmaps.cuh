@@ -28,13 +28,13 @@ __device__ inline int words_at_a_time(long long tile) { return max(4, min(2 * st
 // is SKIP. `with_isolated`: also the distances of those that are `never_reached`, since memory is faster at whole runs.
 // `clear`: also -1 for the predecessors of vertices in no bitmap, and of those never reached if the arrays are `fresh`
 // or the search has a mask. To be called by whole blocks.
-template <typename Vertex, typename Offset>
+template <bool MASKED, typename Vertex, typename Offset>
 __device__ void write_distances(const Search<Vertex, Offset>& s, const BitmapRing& ring, int unreached,
                                 bool with_isolated, bool clear, int warp, int warps) {
     __shared__ int distances[BITMAPS + 1];  // by the number of bitmaps that do not have the vertex; BITMAPS: isolated
     const int lane = lane_id();
     const int bitmaps = ring.newest - ring.oldest + 1;
-    const bool clear_isolated = s.fresh || s.allowed;
+    const bool clear_isolated = MASKED || s.fresh;
     __syncthreads();
     if (threadIdx.x <= bitmaps || threadIdx.x == BITMAPS) {
         distances[threadIdx.x] = threadIdx.x == 0         ? SKIP
@@ -52,7 +52,7 @@ __device__ void write_distances(const Search<Vertex, Offset>& s, const BitmapRin
             bits[i] = ALL;
             if (i < bitmaps && inside) bits[i] = __ldcg(ring.at(ring.oldest + i) + start + lane);
         }
-        const unsigned isolated = with_isolated && inside ? __ldcg(never_reached(s) + start + lane) : 0;
+        const unsigned isolated = with_isolated && inside ? __ldcg(never_reached<MASKED>(s) + start + lane) : 0;
         // How many bitmaps do not have the vertex, of which an isolated one lacks none: a word for each binary digit.
         unsigned digits[4] = {0, 0, 0, isolated};
 #pragma unroll

@@ -10,10 +10,11 @@
 #include "../common/search.cuh"
 #include "../common/warp.cuh"
 
-constexpr int BITMAPS = 8;  // of visited vertices, in turn
-constexpr int CLEARED = 2;  // all predecessors are -1, distances may be anything
-constexpr int SKIP = -2;    // no distance
-constexpr int MORE = -2;    // no neighbour: there are more than are here
+constexpr int BITMAPS = 8;      // of visited vertices, in turn
+constexpr int CLEARED = 2;      // all predecessors are -1, distances may be anything
+constexpr int SKIP = -2;        // no distance
+constexpr int MASKED_END = -1;  // in place of a level: the source or the target is masked
+constexpr int MORE = -2;        // no neighbour: there are more than are here
 
 // Loads and atomics that are independent stand in loops of their own, here and in what follows, so that they are all in
 // flight before the first is waited for.
@@ -25,7 +26,7 @@ struct State {
     alignas(128) Counter tails[3];   // of this phase, of the next one, which is zero, and of the one before
     alignas(128) unsigned finished;  // blocks that are done with the search
     unsigned stale[2];               // did the last search that was not `fresh` begin at an isolated vertex? By parity
-    long long target_level;          // that reached the target; 0 before
+    long long target_level;          // that reached the target; 0 before; or MASKED_END
     Counter explored[3];             // edges of the vertices that small levels reached, counted like `tails`; of a
                                      // bottom-up level, what it left to the whole grid, packed
     long long level[2];              // that small levels have reached, in phases with its parity
@@ -55,9 +56,9 @@ struct Search : SearchArrays<Vertex, Offset> {
 };
 
 // The vertices that a search cannot reach: isolated ones and, with a mask, all that it bars.
-template <typename Vertex, typename Offset>
+template <bool MASKED, typename Vertex, typename Offset>
 __device__ inline const unsigned* never_reached(const Search<Vertex, Offset>& s) {
-    return s.allowed ? s.barred : s.isolated;
+    return MASKED ? s.barred : s.isolated;
 }
 
 // Set the predecessor of a vertex and, if it is the target, the level that reached it.

@@ -22,7 +22,7 @@
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
 //   visited[BITMAPS][words]           the vertices reached so far and the isolated ones, see `BitmapRing`; a search
 //                                     finds only the isolated ones in the first, and resets it to them
-//   allowed[n]                        a mask, a byte per vertex, 0 where it bars it; null if there is none. Else:
+//   allowed[n]                        a mask, a byte per vertex, 0 where it bars it; without one, null, and then unused:
 //   barred[words]                     the vertices that it bars, and the isolated ones
 //   reached[words]                    what the bottom-up level probes, the newest bitmap without `barred`
 //   queue[n]                          the reached vertices with out-edges, level after level: see `Entry`
@@ -75,7 +75,7 @@ struct Progress {
     int shrinking = 0;      // small frontiers in a row, bottom-up
     bool queued = true;     // the frontier is in the queue, not just in the newest bitmap and not in the one before
     bool no_room = false;   // for the frontier, in the queues in shared memory?
-    bool given_up = false;  // more levels than vertices: as many if each reaches one and the last none
+    bool given_up = false;  // more levels than vertices: as many if each reaches one and the last none; or a masked end
 };
 
 // Write that isolated vertices are unreached, where the last search began at one.
@@ -121,15 +121,20 @@ __device__ __forceinline__ void seed_sources(const Search<Vertex, Offset>& s, co
     }
 }
 
-// Put the vertices that the mask bars into the first bitmap, and the only source. Is that masked, or the target? Then the
-// search is given up before its first level.
+// Put the vertices that the mask bars into the first bitmap, and the only source.
 template <typename Vertex, typename Offset>
-__device__ __forceinline__ bool bar_masked(const Search<Vertex, Offset>& s, const Worker& w, long long words) {
+__device__ __forceinline__ void bar_masked(const Search<Vertex, Offset>& s, const Worker& w, long long words) {
     for (long long word = w.thread; word < words; word += w.threads) {
         const unsigned bits = __ldg(s.isolated + word) | ~word_of_mask(s.allowed, word * WARP, s.n);
         s.barred[word] = bits;
         s.visited[word] = s.count == 1 && word == s.source / WARP ? bits | bit_of(s.source) : bits;
     }
+}
+
+// Does the mask bar the only source, or the target? To be called by one thread: others might see another mask, if it is
+// written now, and all must do the same.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool bars_an_end(const Search<Vertex, Offset>& s) {
     return (s.count == 1 && !s.allowed[s.source]) || (s.target >= 0 && !s.allowed[s.target]);
 }
 
@@ -142,26 +147,27 @@ __device__ __forceinline__ Progress begin_search(const Search<Vertex, Offset>& s
     unsigned* const stale = state->stale + s.number % 2;
     if (threadIdx.x == 0) *w.found = 0, w.result->target_level = 0;
     reset_isolated(s, w, was_stale, words);
-    Progress p;
-    if constexpr (MASKED) p.given_up = bar_masked(s, w, words);
+    if constexpr (MASKED) bar_masked(s, w, words);
     if (w.thread == 0) {
-        state->target_level = 0;
+        state->target_level = MASKED && bars_an_end(s) ? MASKED_END : 0;
         *stale = s.fresh ? was_stale : one_source && test(s.isolated, s.source);
         state->tails[1] = state->explored[1] = 0;
         if (s.trace) s.trace[0] = nanoseconds() * 2;
         if (one_source) seed_source(s);
     }
+    Progress p;
     p.unexplored = s.m;
     if (one_source) {
         p.frontier.edges = __ldg(s.offsets + s.source + 1) - __ldg(s.offsets + s.source);
         p.frontier.vertices = p.frontier.edges > 0;
     }
-    if (one_source && p.frontier.edges > 0 && 1 + p.frontier.edges / CHUNK <= s.single_block_chunks &&
-        s.depth_limit > 0 && !MASKED) {
+    if (!MASKED && one_source && p.frontier.edges > 0 && 1 + p.frontier.edges / CHUNK <= s.single_block_chunks &&
+        s.depth_limit > 0) {
         __syncthreads();  // block 0 goes on, and what it wrote no other block needs before the next barrier
     } else {
         end_phase(state, 0, s.edge_bits, w.result);
     }
+    if constexpr (MASKED) p.given_up = w.result->target_level == MASKED_END;
     if (!one_source) {
         seed_sources(s, w, stale, &state->tails[p.phase % 3]);
         p.frontier = end_phase(state, p.phase++, s.edge_bits, w.result);
@@ -267,10 +273,10 @@ __device__ __forceinline__ void expand_dense(const Search<Vertex, Offset>& s, co
 }
 
 // Probe the rows that a bottom-up level left to the whole grid.
-template <typename Vertex, typename Offset>
+template <bool MASKED, typename Vertex, typename Offset>
 __device__ __forceinline__ void expand_long_rows(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
                                                  const BitmapRing& ring) {
-    const unsigned* const visited = s.allowed ? s.reached : ring.at(ring.newest - 1);
+    const unsigned* const visited = MASKED ? s.reached : ring.at(ring.newest - 1);
     const Frontier rows = unpacked(w.result->explored, s.edge_bits);
     const unsigned reached = probe_long_rows(s, visited, ring.visited(), p.level, p.begin, rows, w.warp, w.warps);
     count_reached(w, reached, &s.state->tails[p.phase % 3], s.edge_bits);
@@ -345,11 +351,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         const bool small = p.queued && !p.no_room && chunks <= (cluster > 1 ? s.cluster_chunks : s.single_block_chunks);
         const bool bottom_up = !p.queued || expanded.edges > p.unexplored / s.alpha;
         const bool dense = !small && (bottom_up || expanded.edges > s.dense);
-        const bool with_isolated = done && (s.fresh || s.allowed || ring.newest > ring.oldest);
+        const bool with_isolated = done && (MASKED || s.fresh || ring.newest > ring.oldest);
         if (done || (dense && ring.is_full())) {
             const int unreached = done ? static_cast<int>(s.unreached) : SKIP;
             const bool clear = s.predecessors && s.fresh != CLEARED;
-            write_distances(s, ring, unreached, with_isolated, clear, w.warp, w.warps);
+            write_distances<MASKED>(s, ring, unreached, with_isolated, clear, w.warp, w.warps);
             ring.oldest = ring.newest;
         }
         if (done) return end_search(s, w, p, with_isolated);
@@ -374,7 +380,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         }
         p.queued = !dense;
         p.frontier = end_phase(s.state, p.phase++, s.edge_bits, w.result);
-        if (dense && result.explored) expand_long_rows(s, w, p, ring);
+        if (dense && result.explored) expand_long_rows<MASKED>(s, w, p, ring);
         if (s.trace && w.thread == 0) s.trace[p.level] = nanoseconds() * 2 + bottom_up;
         if (p.queued || p.frontier.vertices == 0) continue;
         if (needs_queue(s, p, bottom_up, expanded.vertices) && !ring.is_full()) return_to_queue(s, w, p, ring);

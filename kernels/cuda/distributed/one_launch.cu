@@ -200,7 +200,7 @@ template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool go_bottom_up(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                              const Worker& w, Progress& p, BitmapRing& ring) {
     if (ring.newest - ring.oldest > BITMAPS - 4) {  // leave room for this level's and for a copy
-        write_distances(s, ring, SKIP, false, false, w.warp, w.warps);
+        write_distances<false>(s, ring, SKIP, false, false, w.warp, w.warps);
         ring.oldest = ring.newest;
     }
     if (p.queued) {
@@ -332,7 +332,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search_partition(const __grid
         if (!expand_level(s, x, w, p, ring)) return;
         given_up = p.level > x.vertices;  // more levels than vertices: as many if each reaches one and the last none
     }
-    write_distances(s, ring, static_cast<int>(s.unreached), true, false, w.warp, w.warps);
+    write_distances<false>(s, ring, static_cast<int>(s.unreached), true, false, w.warp, w.warps);
     end_search(s, x, w, p, given_up);
     reset_bitmaps(x, w);  // while the host goes on
     reset_for_next_search(s, w.warp, w.warps);

@@ -134,7 +134,6 @@ class DirectionOptimizing(DeviceTraversal):
         capacity = min(tuning.capacity, most // chunk)
         self.shared = max(capacity * chunk + recent, bytes_of_tiles(tuning.threads))
         self.launchers: dict[bool, Launchers] = {}  # with a mask, and without
-        cluster = self._use(masked=False)
 
         parameters = self.parameters
         parameters.alpha, parameters.beta = tuning.alpha, tuning.beta
@@ -144,17 +143,20 @@ class DirectionOptimizing(DeviceTraversal):
         parameters.passes = 2 if self.device.l2_bytes < n * vertex <= 2 * self.device.l2_bytes else 1
         parameters.capacity = capacity
         parameters.single_block_chunks = tuning.single_block_chunks * capacity // tuning.capacity
-        parameters.cluster_chunks = tuning.cluster_chunks * capacity * cluster // (tuning.capacity * tuning.cluster)
+        self._use(masked=False)
 
-    def _use(self, masked: bool) -> int:
-        """Launch the kernel for searches with a mask or without. Returns the blocks of a cluster."""
+    def _use(self, masked: bool) -> None:
+        """Launch the kernel for searches with a mask, or that without, from now on."""
+        self.masked: bool | None = None  # until all is set
+        tuning, parameters = self.tuning, self.parameters
         if masked not in self.launchers:
             small_rows = self.small_rows and self.device.small_rows
             kernel = self._kernel("search" + "_masked" * masked + "_small_rows" * small_rows)
-            self.launchers[masked] = self.host.launchers(kernel, self.tuning, self.shared)
-        self.host.use(self.launchers[masked], self.tuning)
+            self.launchers[masked] = self.host.launchers(kernel, tuning, self.shared)
+        chunks = tuning.cluster_chunks * parameters.capacity * self.launchers[masked].cluster
+        parameters.cluster_chunks = chunks // (tuning.capacity * tuning.cluster)
+        self.host.use(self.launchers[masked], tuning)
         self.masked = masked
-        return self.launchers[masked].cluster
 
     @cached_property
     def next_arrays(self) -> NextArrays:
@@ -196,11 +198,11 @@ class DirectionOptimizing(DeviceTraversal):
 
     def _keep_out(self, mask: Any) -> None:
         """Let the next search enter only the vertices of this mask; None: all."""
-        masked = mask is not None
-        if masked and not on_device(mask):
+        if mask is not None and not on_device(mask):
             with self.device.active():
                 mask = self.device.upload(mask)
-        if masked != self.masked:
+        masked = mask is not None
+        if masked is not self.masked:
             self._use(masked)
         self.mask = mask  # it lives until the search is done
         self.parameters.allowed = None if mask is None else address(mask)

@@ -65,11 +65,12 @@ class SearchTuning(LaunchTuning):
 
 
 class Launchers(NamedTuple):
-    """What launches a kernel without clusters, and in clusters of so many blocks; 1: the same."""
+    """What launches a kernel, without clusters and in clusters."""
 
     shallow: Callable[[], None]
     deep: Callable[[], None]
-    cluster: int
+    cluster: int  # blocks of a cluster; 1: both are the same
+    tile: int  # words that a warp of the grid takes at a time
 
 
 class OneLaunch:
@@ -101,19 +102,19 @@ class OneLaunch:
         """
         graph, device, threads = self.graph, self.device, tuning.threads
         grid = blocks_of_grid(kernel, device, graph.num_arcs, tuning, shared)
-        self.parameters.tile = words_per_tile(TILE, graph.num_vertices, grid * threads // WARP)
+        tile = words_per_tile(TILE, graph.num_vertices, grid * threads // WARP)
         rest = threads, shared, device.stream_handle, self.parameters
         shallow = kernel.launcher(grid, *rest, cooperative=grid > 1)
         for cluster in cluster_sizes(tuning.cluster, grid):
             clusters = kernel.resident_clusters(cluster, threads, shared, device.stream_handle)
             if clusters:
                 deep = kernel.launcher(clusters * cluster, *rest, cooperative=True, cluster=cluster)
-                return Launchers(shallow, deep, cluster)
-        return Launchers(shallow, shallow, 1)
+                return Launchers(shallow, deep, cluster, tile)
+        return Launchers(shallow, shallow, 1, tile)
 
     def use(self, launchers: Launchers, tuning: SearchTuning) -> None:
         """Launch this kernel from now on: in clusters after a search with more than ``tuning.deep`` levels."""
-        self.launch_shallow, self.launch_deep, _ = launchers
+        self.launch_shallow, self.launch_deep, _, self.parameters.tile = launchers
         self.deep = tuning.deep
 
     def search(self, sources: np.ndarray, options: Options, spin: bool = True) -> None:
@@ -212,12 +213,12 @@ class OneLaunch:
 
     def _fail(self) -> NoReturn:
         """Raise the exception of a search that was given up: before its first level, if one of its ends is masked."""
-        name, vertices, options = self.graph.name, self.graph.num_vertices, self.options
+        graph, options = self.graph, self.options
         if self.levels > 0 or options is None:
+            vertices = graph.num_vertices
             raise TraversalError(f"level {self.levels} of a graph with {vertices} vertices: it should have ended")
-        ends = self.sources[0][:1].tolist() + ([] if options.target is None else [options.target])
-        require_unmasked(self.graph, options.vertices, ends)
-        raise TraversalError(f"the mask of {name} was written during the search")
+        require_unmasked(graph, options.vertices, options.ends(self.sources[0][:1]))
+        raise TraversalError(f"the mask of {graph.name} was written during the search")
 
     @property
     def number(self) -> int:
