@@ -6,16 +6,11 @@ Source: G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generat
 import numpy as np
 from numba import njit
 
-INCREMENT = 0x9E3779B97F4A7C15  # odd; 2^64 over the golden ratio
-MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+from . import hashing
+from .hashing import INCREMENT
+from .hashing import MULTIPLIERS as MULTIPLIERS
 
-
-@njit(inline="always")
-def mixed(x):
-    """The hash of ``x`` (uint64)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(MULTIPLIERS[0])
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(MULTIPLIERS[1])
-    return x ^ (x >> np.uint64(31))
+mixed = njit(inline="always")(hashing.mixed)
 
 
 @njit(inline="always")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from functools import cache
 
 from ..errors import InputError
@@ -27,3 +28,13 @@ def check_environment() -> None:
         raise WrongVariable(
             f"the environment variable NUMBA_THREADING_LAYER is {layer!r}: give one of {', '.join(LAYERS)}, or unset it"
         )
+
+
+def compiling_is_off() -> bool:
+    """Is Numba told to leave kernels as they are, in Python? It is imported only where something may say so."""
+    told = "NUMBA_DISABLE_JIT" in os.environ or os.path.exists(".numba_config.yaml")
+    if not told and "numba" not in sys.modules:
+        return False
+    import numba
+
+    return bool(numba.config.DISABLE_JIT)

@@ -20,6 +20,7 @@ from .formatting import size
 from .rapids import driver_allocates, has_pool, pool_bytes
 
 CGROUP = Path("/sys/fs/cgroup")
+MEMINFO = Path("/proc/meminfo")
 ALIGNMENT = 256  # of arrays on a device
 SHARED_BYTES = 1 << 26  # an allocation takes some microseconds, which larger searches do not notice
 CLEARED_BYTES = 1 << 20  # of an array; a search clears smaller ones in no time
@@ -42,9 +43,7 @@ def limited(left: Callable[[], int] | None) -> Iterator[None]:
 def available_bytes() -> int:
     """Bytes that this process can still allocate: the free memory of the machine, or of its container if that is
     less, or what `limited` leaves."""
-    import psutil
-
-    available = int(psutil.virtual_memory().available)
+    available = _free_bytes()
     if left := _left.get():
         available = min(available, left())
     try:
@@ -53,6 +52,15 @@ def available_bytes() -> int:
     except (OSError, ValueError):
         return available
     return available if limit == "max" else min(available, max(int(limit) - used, 0))
+
+
+def _free_bytes() -> int:
+    """The free memory of the machine. Linux is asked without psutil, whose import takes as long as a small search."""
+    with suppress(OSError, ValueError, IndexError):  # another system, or an old kernel
+        return 1024 * int(MEMINFO.read_bytes().partition(b"MemAvailable:")[2].split(None, 1)[0])
+    import psutil
+
+    return int(psutil.virtual_memory().available)
 
 
 def available_device_bytes() -> int:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import IO, Any
 
-from .._core.csr.host import BLOCK
+from .._core.csr.building import BLOCK
 from ..errors import InputError
 
 LONGEST_LINE = 1 << 20  # bytes

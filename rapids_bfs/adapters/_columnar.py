@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from .._core.csr.host import BLOCK
+from .._core.csr.building import BLOCK
 from ..errors import InputError
 from ..graph import Graph
 from ._edge_data import Asked, carried

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from .._core.arguments import quoted
-from .._core.csr.host import Pairs
+from .._core.csr.building import Pairs
 from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
 from ..errors import InputError

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arguments import quoted
-from .._core.csr import host as csr
+from .._core.csr import building as csr
 from .._core.formatting import counted
 from .._core.memory import require_bytes
 from ..errors import InputError

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arguments import checked_directed
-from .._core.csr import csr_for
+from .._core.csr import is_symmetric
 from .._core.csr.checks import check_rows
 from .._core.cuda.arrays import CPU, CUDA, on_device, to_device
 from .._core.dtypes import frozen, index_dtype
@@ -40,7 +40,7 @@ def from_csr(
         targets = np.require(targets, index_dtype(n), ["C", "ALIGNED"])
     data = given_columns(edge_data, m, COLUMNS, name, CUDA if on_device(targets) else CPU)
     if directed is None:
-        directed = bool(data) or not csr_for(targets).is_symmetric(frozen(offsets), frozen(targets))
+        directed = bool(data) or not is_symmetric(frozen(offsets), frozen(targets))
         return Graph._trusted(offsets, targets, directed=directed, name=name, edge_data=data)
     graph = Graph._trusted(offsets, targets, directed=True, name=name, edge_data=data)
     return graph if directed else graph.undirected

@@ -9,7 +9,6 @@ import numpy as np
 from .._core.cuda.arrays import CUDA
 from ..errors import InputError
 from ..graph import Graph
-from ._tables import isolated
 from .cudf import frame_of, ids_on_device
 from .edges import labelled
 from .pylibcugraph import arcs, read
@@ -66,6 +65,8 @@ def to_cugraph(graph: Graph, *, labels: bool = True) -> Any:
     import cudf
     import cugraph
     import cupy
+
+    from ._tables import isolated  # late: it imports Arrow
 
     here = graph.to(CUDA)
     every = cupy.arange(here.num_vertices, dtype=here.targets.dtype)

@@ -1,29 +1,17 @@
-"""Frames of Dask whose partitions are of pandas, which become a graph in this process."""
+"""Frames of Dask whose partitions are of pandas, which become a graph in this process.
+
+Every object is shown to this module, so it imports Arrow late, which takes a tenth of a second.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from .._core.arguments import quoted
-from .._core.csr.host import BLOCK
-from .._core.dtypes import INT32_LIMIT
-from .._core.formatting import counted
 from ..errors import InputError
 from ..graph import Graph
 from ._edge_data import Asked
-from ._edge_list import EdgeList
-from ._ids import require_one_type
-from ._objects import array_of
-from ._tables import Columns, EdgeTable, choose_columns, from_arrow_table, is_number
-from .arrow import from_arrow
 
 FRAME = "dask"  # `Graph.frame` of graphs from this module
-STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
 def matches(obj: Any) -> bool:
@@ -37,6 +25,8 @@ def is_on_devices(obj: Any) -> bool:
 
 def edge_columns(obj: Any, source: str | None, target: str | None, name: str) -> tuple[Any, tuple[str, str]]:
     """The frame of the two columns that hold the edges, and their names."""
+    from ._tables import choose_columns
+
     names = [str(column) for column in obj.columns]
     (i, j), columns = choose_columns(names, source, target, name)
     return obj[[obj.columns[i], obj.columns[j]]], columns
@@ -58,6 +48,11 @@ def from_dask(
     are those of `rapids_bfs.adapters.edges.from_edges`.
     """
     import dask
+    import pyarrow as pa
+
+    from ._dask_partitions import edges_of
+    from ._tables import from_arrow_table
+    from .arrow import from_arrow
 
     if edge_data is not None:
         graph = from_arrow(obj.compute(), source=source, target=target, name=name, edge_data=edge_data, **options)
@@ -78,72 +73,3 @@ def client_here() -> Any:
 
     client = getattr(get_scheduler(), "__self__", None)
     return client if hasattr(client, "gather") else None
-
-
-def edges_of(part: Any, columns: tuple[str, str], name: str) -> pa.Table:
-    """The ids in one partition, as an Arrow table."""
-    ids = (_ids(column_of(part, column, name), f"{name}, column {column!r}") for column in columns)
-    return pa.table([*ids], names=columns)
-
-
-def column_of(part: Any, column: str, where: str) -> Any:
-    """A column of a partition. Raises `InputError` if it has none, or more than one: Dask only knows what its metadata
-    say of partitions."""
-    if not hasattr(part, "iloc") or getattr(part, "ndim", 0) != 2:
-        raise InputError(f"{where} is no frame, unlike what Dask's metadata say, but {quoted(part)}")
-    names = [str(each) for each in part.columns]
-    if (count := names.count(column)) != 1:
-        raise InputError(
-            f"{where} has {counted(count, 'column') if count else 'no column'} {column!r}, unlike what Dask's metadata "
-            f"say; its columns are {', '.join(map(repr, names))}"
-        )
-    return part.iloc[:, names.index(column)]
-
-
-def checked_edges(part: Any, columns: tuple[str, str], where: str) -> pa.Table:
-    """A partition of pandas as a table of its edges, whose ids are int32, int64, or strings in a dictionary.
-
-    Raises `InputError` naming the first that is no vertex id.
-    """
-    table = edges_of(part, columns, where)
-    edges = EdgeTable(where, columns, tuple(table.schema.types), table.num_rows, lambda: _batches(table))
-    checked = [*edges.checked()]
-    types = [type.value_type if pa.types.is_dictionary(type) else type for type in edges.plain_types]
-    for type, column in zip(types, columns, strict=True):
-        if not (is_number(type) or pa.types.is_large_string(type)):
-            raise InputError(
-                f"{where}, column {column!r}: on a cluster ids are integers or strings, not {type}: cast them, or give "
-                "devices='local'"
-            )
-    if not checked:
-        return pa.table([pa.array([], pa.int64())] * 2, columns)
-    if not all(map(is_number, types)):
-        require_one_type([str(type).removeprefix("large_") for type in types], columns, where)
-        return pa.table([pa.chunked_array(ids) for ids in zip(*checked, strict=True)], columns)
-    pairs = EdgeList(table.num_rows, edges.numbers, columns, where).checked()
-    source, target = (np.concatenate(ids) for ids in zip(*pairs, strict=True))
-    type = pa.int32() if max(source.max(), target.max()) < INT32_LIMIT else pa.int64()
-    return pa.table([pa.array(source).cast(type), pa.array(target).cast(type)], columns)
-
-
-def _batches(table: pa.Table) -> Iterator[Columns]:
-    for batch in table.to_batches(max_chunksize=BLOCK):
-        yield batch.column(0), batch.column(1)
-
-
-def _ids(series: Any, where: str) -> pa.Array:
-    """A column as an Arrow array: of int32 if its integers fit that, and strings encoded."""
-    ids = array_of(series)
-    if ids is None:
-        raise InputError(f"{where}: Arrow has no type for these ids: cast them to one type")
-    if isinstance(ids, pa.ChunkedArray):
-        ids = ids.combine_chunks()
-    if pa.types.is_dictionary(ids.type):
-        ids = ids.dictionary_decode()
-    if any(is_string(ids.type) for is_string in STRINGS):
-        return ids.cast(pa.large_string()).dictionary_encode()
-    if pa.types.is_integer(ids.type):
-        lowest, highest = pc.min_max(ids).values()
-        if lowest.is_valid and lowest.as_py() >= 0 and highest.as_py() < INT32_LIMIT:
-            return ids.cast(pa.int32())
-    return ids

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core.arguments import checked_directed, elements, quoted
 from .._core.csr import arcs
-from .._core.csr import host as csr
+from .._core.csr import building as csr
 from .._core.cuda.arrays import CUDA, on_device
 from .._core.dtypes import index_dtype
 from .._core.memory import has_bytes, require_bytes
@@ -18,7 +18,7 @@ from ..errors import InputError
 from ..graph import NO_EDGE_DATA, EdgeData, Graph, Vertices
 from ._edge_data import Asked, given_columns
 from ._edge_list import COLUMNS, EdgeList, checked_vertices, refuse_past, require_columns
-from ._ids import IntegerIds, are_integer_ids, require_one_type
+from ._ids import are_integer_ids, require_one_type
 
 BLOCK = csr.BLOCK
 SPREAD = 8  # ids below this many times the edges are counted in an array, others are hashed
@@ -206,6 +206,8 @@ def _from_scattered(edges: EdgeList, directed: bool | None, frame: str) -> Graph
 
     They are hashed, and the edges kept as numbers of ids, 8 bytes each below 2**31 ids.
     """
+    from ._integer_ids import IntegerIds  # late: it imports Numba
+
     ids = IntegerIds()
     numbers = []
     for source, target in edges.checked():

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._core.arguments import quoted
 from .._core.csr import csr_for
-from .._core.csr.host import offsets_of
+from .._core.csr.building import offsets_of
 from .._core.cuda.arrays import CPU, CUDA, to_host
 from .._core.dtypes import index_dtype
 from .._core.threads import pool

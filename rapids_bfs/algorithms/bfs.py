@@ -15,7 +15,6 @@ from ..errors import InputError
 from ..graph import Graph, Mask
 from ..loading import as_graph
 from ..result import BFSResult
-from ..validation import require_kinds, verdict_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,6 +116,8 @@ def plot_levels(graph: Graph, result: BFSResult) -> Figure:
 
     Raises `InputError` for more than 600 vertices, for a result without predecessors, or of another graph.
     """
+    from ..validation import require_kinds, verdict_of  # late: it imports Numba
+
     require_kinds(graph, result, "plot_levels")
     n = graph.num_vertices
     if n > MAX_DRAWN:

@@ -81,7 +81,6 @@ def run(
 
       rapids-bfs run edges.csv --source alice --out distances.parquet
     """
-    from ..adapters.result_files import check_table_output, save_table
     from ..algorithms.bfs import bfs, checked_depth_limit
     from ..engines import require
     from ..report.table import levels_table
@@ -89,6 +88,8 @@ def run(
     given = GraphInput(graph, directed, source_column, target_column, not no_header, devices_of(gpus))
     given.check_outputs(force, out=out)
     if out and out != STANDARD:
+        from ..adapters.result_files import check_table_output  # late: it imports Arrow
+
         check_table_output(out, force)
     require(engine, deterministic)
     checked_depth_limit(depth_limit)
@@ -102,6 +103,8 @@ def run(
         deterministic=deterministic,
     )
     if out:
+        from ..adapters.result_files import save_table
+
         frame = result.to_frame("arrow")
         write_output(out, lambda path: save_table(frame, path, force=force), ".csv")
     show(levels_table(loaded.name, loaded.num_vertices, result.level_sizes.tolist()), out=table_console(out))

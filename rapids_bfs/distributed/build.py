@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from .._core.csr import csr_for, csr_on
-from .._core.csr.host import CHANGED, KEY, Pairs
+from .._core.csr.building import CHANGED, KEY, Pairs
 from .._core.cuda.arrays import CPU, CUDA, on_device, to_host
 from .._core.dtypes import index_dtype
 from .._core.formatting import counted

@@ -9,10 +9,11 @@ from functools import partial
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from .._core.csr.host import Pairs
+from .._core.csr.building import Pairs
 from .._core.cuda.arrays import CPU, CUDA
 from .._core.formatting import counted, size
-from ..adapters.dask import FRAME, checked_edges, client_here, column_of, edge_columns
+from ..adapters._dask_partitions import checked_edges, column_of
+from ..adapters.dask import FRAME, client_here, edge_columns
 from ..errors import InputError, TraversalError
 from .build import Plan, build
 from .communicators import TIMEOUT

@@ -13,8 +13,8 @@ import numpy as np
 from .. import engines
 from .._core import notebook
 from .._core.arguments import engine_name, quoted
+from .._core.csr import building as csr
 from .._core.csr import csr_for
-from .._core.csr import host as csr
 from .._core.cuda.arrays import CPU, CUDA, on_device, to_host
 from .._core.dtypes import index_dtype
 from .._core.forks import lock_of_process

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core.arguments import is_integer
-from .._core.csr.host import CHANGED, Pairs
+from .._core.csr.building import CHANGED, Pairs
 from .._core.formatting import counted
 from .._core.memory import require_bytes
 from ..errors import InputError

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from .._core.csr import csr_on
-from .._core.csr.host import CHANGED, Pairs, edge_blocks
+from .._core.csr.building import CHANGED, Pairs
+from .._core.csr.host import edge_blocks
 from .._core.cuda.arrays import CUDA, to_device
 from ..adapters._columnar import joined, name_of, parquet_table
 from ..adapters._file import File, State, file_errors

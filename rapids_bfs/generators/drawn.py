@@ -11,21 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
 
 from .._core.arguments import whole_number
-from .._core.csr import host as csr
+from .._core.csr import building as csr
 from .._core.cuda.arrays import CPU, CUDA, checked_device, to_device
 from .._core.cuda.kernels import launch
 from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes, require_device_bytes
-from .._core.threads import pool
 from ..adapters._edge_list import EdgeList
 from ..adapters.edges import from_edge_list
 from ..errors import InputError
 from ..graph import Graph
-from ..kernels.cpu.compiled import parallel
-from ..kernels.cpu.splitmix import random_bits
 
 # Graph500 specification, 1.2: the chances of the four quadrants of the adjacency matrix.
 A, B, C = 0.57, 0.19, 0.19
@@ -33,46 +29,6 @@ EDGE_FACTOR = 16
 MAX_SCALE = 48
 BLOCKS = {CPU: csr.BLOCK, CUDA: 1 << 27}  # edges drawn at a time
 SEED = 2
-
-
-@njit(inline="always")
-def _renamed(vertex, scale, naming):
-    """The vertex's new number, by a permutation of 0..2**scale - 1."""
-    mask = (np.uint64(1) << np.uint64(scale)) - np.uint64(1)
-    half = np.uint64((scale + 1) // 2)
-    name = np.uint64(vertex)
-    for k in range(len(naming)):
-        name = (name * naming[k, 0] + naming[k, 1]) & mask
-        name ^= name >> half
-    return name
-
-
-@parallel
-def _rmat_block(key, first, scale, to_b, to_c, to_d, naming, source, target):
-    """Edges ``first, first + 1, ...``: a quadrant for each of ``scale`` levels, then both ends renumbered."""
-    for i in prange(len(source)):
-        stream = random_bits(key, first + i)
-        u = v = 0
-        for level in range(scale):
-            if level % 2 == 0:
-                bits = random_bits(stream, level)
-                draw = bits >> np.uint64(32)
-            else:
-                draw = bits & np.uint64(0xFFFFFFFF)
-            u = 2 * u + (draw >= to_c)
-            v = 2 * v + ((draw >= to_b) & (draw < to_c) | (draw >= to_d))
-        source[i] = _renamed(u, scale, naming)
-        target[i] = _renamed(v, scale, naming)
-
-
-@parallel
-def _uniform_block(key, first, scale, source, target):
-    """Edges ``first, first + 1, ...`` with both ends uniform over 2**scale vertices."""
-    shift = np.uint64(64 - scale)
-    for i in prange(len(source)):
-        stream = random_bits(key, first + i)
-        source[i] = random_bits(stream, 0) >> shift if scale else 0
-        target[i] = random_bits(stream, 1) >> shift if scale else 0
 
 
 @dataclass(frozen=True)
@@ -133,7 +89,7 @@ def rmat_edges(
     naming = np.random.default_rng(seed).integers(1 << 63, size=(3, 2), dtype=np.uint64)
     naming[:, 0] |= np.uint64(1)
     shares = [np.uint64(share * 2**32) for share in (A, A + B, A + B + C)]
-    return _drawing("rmat", (_rmat_block, "rmat"), key, scale, edge_factor, device, checked, *shares, naming)
+    return _drawing("rmat", "rmat", key, scale, edge_factor, device, checked, *shares, naming)
 
 
 def urand_edges(
@@ -143,12 +99,12 @@ def urand_edges(
 
     With self-loops and duplicates, so that slightly fewer edges remain. ``checked``: the graph must fit the memory.
     """
-    return _drawing("urand", (_uniform_block, "uniform"), _key(seed), scale, edge_factor, device, checked)
+    return _drawing("urand", "uniform", _key(seed), scale, edge_factor, device, checked)
 
 
 def _drawing(
     kind: str,
-    kernels: tuple[Callable[..., None], str],
+    kernel: str,
     key: int,
     scale: int,
     edge_factor: int,
@@ -156,7 +112,7 @@ def _drawing(
     checked: bool,
     *parameters: Any,
 ) -> Drawing:
-    """The edges that the kernel for the host, or the one with this name for the device, draws with ``parameters``.
+    """The edges that the kernel of this name, on the host or on the device, draws with ``parameters``.
 
     Raises `InputError` if there is no such graph; if ``checked``, also if it does not fit the memory.
     """
@@ -168,20 +124,22 @@ def _drawing(
     m = edge_factor * n
     name = f"{kind}:{scale}:{edge_factor}"
     each = m * np.dtype(index_dtype(n)).itemsize
-    on_host, on_device = kernels
     if checked and device == CUDA:  # edges in both directions, three times: unsorted, sorted, and without duplicates
         require_device_bytes(40 * n + 6 * each, f"generating {name}")
     elif checked:  # degrees and names of the vertices; edges in both directions, twice while they are sorted
         require_bytes(40 * n + 4 * each, f"generating {name}")
 
     def draw(first: int, source: np.ndarray, target: np.ndarray) -> None:
+        from .._core.threads import pool  # late: it imports Numba
+        from . import random_edges
+
         with pool.work_on():
-            on_host(key, first, scale, *parameters, source, target)
+            getattr(random_edges, kernel)(key, first, scale, *parameters, source, target)
 
     def draw_on_device(first: int, source: Any, target: Any) -> None:
         given = (to_device(each) if isinstance(each, np.ndarray) else int(each) for each in parameters)
         size = len(source)
-        launch("random_edges", on_device, source.dtype, np.int32, size, key, first, size, scale, *given, source, target)
+        launch("random_edges", kernel, source.dtype, np.int32, size, key, first, size, scale, *given, source, target)
 
     return Drawing(name, n, m, draw_on_device if device == CUDA else draw, device)
 

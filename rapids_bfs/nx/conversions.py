@@ -17,7 +17,7 @@ import numpy as np
 from networkx.classes import filters
 from networkx.classes.coreviews import FilterAdjacency, FilterAtlas, FilterMultiAdjacency
 
-from .._core.csr.host import offsets_of
+from .._core.csr.building import offsets_of
 from .._core.dtypes import index_dtype
 from .._core.threads import pool
 from ..graph import Graph

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.csr.host import Degrees, edge_blocks, offsets_of
+from .._core.csr.building import Degrees, offsets_of
+from .._core.csr.host import edge_blocks
 from .._core.dtypes import index_dtype
 from ..errors import InputError
 from ..graph import Graph

@@ -22,9 +22,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_bfs import Graph, InputError, as_graph, bfs, read
-from rapids_bfs.adapters import _ids
+from rapids_bfs.adapters import _integer_ids
 from rapids_bfs.adapters._edge_list import EdgeList
-from rapids_bfs.adapters._ids import IntegerIds
+from rapids_bfs.adapters._integer_ids import IntegerIds
 from rapids_bfs.adapters.arrow import from_arrow
 from rapids_bfs.adapters.edges import from_edge_list
 
@@ -54,15 +54,15 @@ def test_integers_ascend_and_neighbours_keep_their_order(pairs: list[tuple[int, 
     assert graph.ids_of(np.arange(graph.num_vertices)).tolist() == sorted({id for pair in pairs for id in pair})
 
 
-@pytest.mark.parametrize("distinct", [10, 3 * _ids.STEP, None])
+@pytest.mark.parametrize("distinct", [10, 3 * _integer_ids.STEP, None])
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_numbers_are_those_of_pandas(distinct: int | None, dtype: type) -> None:
     """Blocks of any size, over all the steps in which the table grows."""
     rng = np.random.default_rng(0)
-    ids = rng.integers(0, distinct or np.iinfo(dtype).max, 5 * _ids.STEP, dtype)
+    ids = rng.integers(0, distinct or np.iinfo(dtype).max, 5 * _integer_ids.STEP, dtype)
     codes, labels = pd.factorize(ids)
     table = IntegerIds()
-    numbers = np.concatenate([table.number(block) for block in np.split(ids, [0, 1, 100, 3 * _ids.STEP])])
+    numbers = np.concatenate([table.number(block) for block in np.split(ids, [0, 1, 100, 3 * _integer_ids.STEP])])
     np.testing.assert_array_equal(numbers, codes)
     ascending, ranks = table.ascending()
     np.testing.assert_array_equal(ascending, np.sort(labels))

@@ -22,7 +22,10 @@ MODULES = [
         f"rapids_bfs.kernels.cpu.networkx.{path.stem}"
         for path in Path(kernels.__path__[0], "cpu", "networkx").glob("[a-z]*.py")
     ),
-    *(f"rapids_bfs.{name}" for name in ("_core.csr.host", "generators.drawn", "validation")),
+    *(
+        f"rapids_bfs.{name}"
+        for name in ("_core.csr.counting", "_core.csr.host", "generators.random_edges", "validation")
+    ),
 ]
 
 REFUSE = """

@@ -8,7 +8,7 @@ import pytest
 from strategies import edges_of
 
 from rapids_bfs.generators import generate
-from rapids_bfs.generators.drawn import _renamed
+from rapids_bfs.generators.random_edges import renamed
 
 PINNED = {
     "rmat:12": "85346f43c28fd0c87c5187bf33f348b15730c694e29700977ba535cda6dda6ae",
@@ -67,7 +67,7 @@ def test_a_random_graph_is_the_same_everywhere_and_for_ever(spec, sha256):
 def test_vertices_of_rmat_have_names_of_their_own(scale):
     naming = np.random.default_rng(scale).integers(1 << 63, size=(3, 2), dtype=np.uint64)
     naming[:, 0] |= np.uint64(1)
-    names = [_renamed(vertex, scale, naming) for vertex in range(1 << scale)]
+    names = [renamed(vertex, scale, naming) for vertex in range(1 << scale)]
     assert sorted(names) == list(range(1 << scale))
 
 

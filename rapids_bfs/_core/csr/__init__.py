@@ -22,6 +22,14 @@ def csr_for(array: Any) -> ModuleType:
     return csr_on(CUDA if on_device(array) else CPU)
 
 
+def is_symmetric(offsets: Any, targets: Any) -> bool:
+    """Does every edge exist in both directions, equally often? The module `host`, which imports Numba, is not needed
+    for that."""
+    csr = csr_on(CUDA) if on_device(targets) else import_module(".building", __name__)
+    symmetric: bool = csr.is_symmetric(offsets, targets)
+    return symmetric
+
+
 def csr_on(device: str) -> ModuleType:
     """The module for CSRs on "cpu" or "cuda"."""
     return import_module(".device" if device == CUDA else ".host", __name__)

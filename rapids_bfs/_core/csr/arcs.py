@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..cuda.arrays import on_device, to_host
-from . import csr_for, host
+from . import csr_for
+from .building import Pairs, fill
 
 _NO_LIMIT = np.iinfo(np.int64).max
 
@@ -22,12 +23,12 @@ def grouped(ends: Any, n: int) -> Any:
     """The places of ``ends``, which are vertices below ``n``, vertex by vertex, and for each in ascending order."""
     if on_device(ends):
         return ends.argsort(kind="stable")
-    return host.fill(np.bincount(ends, minlength=n), [(ends, np.arange(len(ends)))], limit=len(ends))[1]
+    return fill(np.bincount(ends, minlength=n), [(ends, np.arange(len(ends)))], limit=len(ends))[1]
 
 
-def placed(degrees: np.ndarray, blocks: Iterable[host.Pairs], mirror: bool) -> np.ndarray:
-    """The row of the edge list that each arc was, of a CSR that `host.fill` makes with these arguments."""
-    return host.fill(degrees, _numbered(blocks, mirror), limit=_NO_LIMIT)[1]
+def placed(degrees: np.ndarray, blocks: Iterable[Pairs], mirror: bool) -> np.ndarray:
+    """The row of the edge list that each arc was, of a CSR that `building.fill` makes with these arguments."""
+    return fill(degrees, _numbered(blocks, mirror), limit=_NO_LIMIT)[1]
 
 
 def of_edges(sources: Any, targets: Any, n: int, mirror: bool) -> Any:
@@ -37,7 +38,7 @@ def of_edges(sources: Any, targets: Any, n: int, mirror: bool) -> Any:
     return rows[grouped(ends, n)]
 
 
-def _numbered(blocks: Iterable[host.Pairs], mirror: bool) -> Iterator[host.Pairs]:
+def _numbered(blocks: Iterable[Pairs], mirror: bool) -> Iterator[Pairs]:
     """The sources of the arcs of some edges, and the rows of these edges."""
     first = 0
     for sources, targets in blocks:
@@ -90,7 +91,7 @@ def first_one_way(offsets: Any, targets: Any) -> tuple[int, int]:
     """Source and target of an arc of which there are more than back, in a CSR that is not symmetric."""
     offsets, targets = to_host(offsets), to_host(targets)
     out = targets[ascending(offsets, targets)]
-    back, into = host.transpose(offsets, targets)
+    back, into = csr_for(targets).transpose(offsets, targets)
     wrong_rows, wrong_arcs = np.flatnonzero(offsets != back), np.flatnonzero(out != into)
     row_of_arc = np.searchsorted(offsets, wrong_arcs[:1], side="right") - 1
     vertex = int(min([*wrong_rows[:1] - 1, *row_of_arc]))

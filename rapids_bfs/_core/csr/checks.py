@@ -10,7 +10,7 @@ from ...errors import InputError
 from ..arguments import checked_directed
 from ..cuda.arrays import on_device, to_host
 from ..dtypes import INT32_LIMIT, frozen
-from . import csr_for
+from . import csr_for, is_symmetric
 
 INDEX = (np.dtype(np.int32), np.dtype(np.int64))
 
@@ -77,9 +77,9 @@ def check_graph(offsets: Any, targets: Any, labels: Any, directed: Any, name: st
 
 def check_symmetric(offsets: Any, targets: Any, name: str) -> None:
     """Raise `InputError` unless every edge exists in both directions, equally often."""
-    csr = csr_for(targets)
-    if csr.is_symmetric(offsets, targets):
+    if is_symmetric(offsets, targets):
         return
+    csr = csr_for(targets)
     ends, heads = csr.ascending(offsets, targets)
     ends_back, heads_back = csr.transpose(offsets, targets)
     if (degrees := ends != ends_back).any():

@@ -37,7 +37,7 @@ Blocks = Callable[[], Iterable[Pairs]]  # the edges, some at a time, each time i
 
 class EdgeStatistics(NamedTuple):
     """What one pass over edges finds: lowest id, highest id (-1 if there are no edges), and whether they are symmetric,
-    by keyed hashes as in `rapids_bfs._core.csr.host.Degrees`."""
+    by keyed hashes as in `rapids_bfs._core.csr.building.Degrees`."""
 
     lowest: int
     highest: int
@@ -165,7 +165,7 @@ def mirrored(offsets: Any, targets: Any, *, in_order: bool = False) -> CSR:
 
 
 def is_symmetric(offsets: Any, targets: Any) -> bool:
-    """Is every edge there in both directions, equally often? See `rapids_bfs._core.csr.host.Degrees.symmetric`."""
+    """Is every edge there in both directions, equally often? See `rapids_bfs._core.csr.building.Degrees.symmetric`."""
     asymmetry = cupy.zeros(1, np.uint64)
     arguments = (offsets, targets, len(offsets) - 1, len(targets), *_key(), asymmetry)
     launch("csr", "add_asymmetry", targets.dtype, offsets.dtype, len(targets), *arguments)

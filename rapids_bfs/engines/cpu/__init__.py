@@ -1,12 +1,11 @@
-"""Engine ``cpu``: our kernels for the CPU, compiled by Numba."""
+"""Engine ``cpu``: our kernels for the CPU, compiled by Numba, which is imported when they are first needed."""
 
 from __future__ import annotations
 
-import numba
-
+from ..._core.environment import compiling_is_off
+from ..._core.without_numba import numpy_will_do
 from ...graph import Graph
 from ..base import OPTIONAL, BatchTraversal, Betweenness, Engine, Traversal
-from .search import DirectionOptimizing, Sequential
 
 
 class CPU(Engine):
@@ -16,12 +15,21 @@ class CPU(Engine):
     masks = algorithms
 
     def unavailable(self) -> str | None:
-        if numba.config.DISABLE_JIT:
+        if compiling_is_off():
             return "its kernels only run compiled: unset NUMBA_DISABLE_JIT"
         return None
 
     def prepare(self, graph: Graph, algorithm: str) -> Traversal:
-        return Sequential(graph) if algorithm == "sequential" else DirectionOptimizing(graph)
+        def compiled() -> Traversal:
+            from .search import DirectionOptimizing, Sequential
+
+            return Sequential(graph) if algorithm == "sequential" else DirectionOptimizing(graph)
+
+        if numpy_will_do(graph.num_arcs + graph.num_vertices):
+            from .first import First
+
+            return First(graph, compiled)
+        return compiled()
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
         if algorithm == "sequential":

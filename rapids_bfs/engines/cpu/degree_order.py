@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._core.csr.host import offsets_of
+from ..._core.csr.building import offsets_of
 from ..._core.memory import require_bytes
 from ..._core.threads import pool
 from ...graph import Graph
