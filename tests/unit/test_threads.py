@@ -160,7 +160,7 @@ import sys
 sys.path[:] = {sys.path!r}
 import rapids_bfs
 try:
-    rapids_bfs.bfs("karate", 0)
+    rapids_bfs.bfs("karate", 0, trace=True)
 except rapids_bfs.InputError as error:
     print(error, flush=True)
 ''')
@@ -168,5 +168,5 @@ except rapids_bfs.InputError as error:
 
 
 def test_a_subinterpreter():
-    """One line, which is NumPy's where that refuses to be imported there."""
+    """One line, of NumPy where that refuses to be imported there, of Numba in a search that NumPy cannot do."""
     assert run(SUBINTERPRETER, seconds=120).stdout.count("\n") == 1
