@@ -24,7 +24,7 @@ from .runner import Plan, chosen_baseline, command_line, compared, now, planned
 from .suite import Suite, SuiteGraph, suite_of
 from .suite_record import Row, SuiteComparison
 
-VERSION = 1  # of what is kept
+VERSION = 2  # of what is kept, and of the graphs that a generator's name stands for
 LONGEST_REASON = 300  # letters
 SHARED = ("machine", "versions", "command", "levels")  # of a comparison, which the suite's has, or leaves out
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")  # environment variables that decide times

@@ -9,8 +9,9 @@ from .._core.cuda.arrays import CPU
 from ..errors import InputError
 from ..graph import Graph
 from .drawn import EDGE_FACTOR, MAX_SCALE, SEED, A, B, Drawing, rmat_edges, urand_edges
-from .models import delaunay, rgg, road, smallworld, web
+from .models import delaunay, rgg, road, smallworld
 from .regular import complete, grid, grid3d, path, star, tree
+from .web import web
 
 __all__ = [
     "DRAWN",

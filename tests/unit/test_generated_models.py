@@ -1,26 +1,29 @@
 """Graphs made to look like real ones: their properties, against slow and independent constructions."""
 
 import hashlib
+from fractions import Fraction
 from itertools import combinations
 from math import dist, log, sqrt
 
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
-from scipy.spatial import Delaunay, distance_matrix
+from scipy.spatial import ConvexHull, Delaunay, distance_matrix
 from strategies import edges_of
 
 from rapids_bfs import InputError, bfs
 from rapids_bfs.generators import MODELS, generate
-from rapids_bfs.generators.models import _Draws, _points
+from rapids_bfs.generators.draws import Draws
+from rapids_bfs.generators.models import _points
+from rapids_bfs.generators.triangulation import delaunay_edges
 
 PINNED = {
     "rgg:10": "979c461c0405828ab0cfa954b573627b9d94c5bcd38e604f1318769b5f4772d2",
-    "delaunay:10": "1486b5d407c1b2fd4863753fb8d1b54d7b451199fd42bdddcb10da089028754d",
-    "road:10": "32bf8da5c3dc4d33e7784e24213e1bd74e77714db2f1cb10aff2fa6adee6e659",
+    "delaunay:10": "8ef25d600f947c1f23b0a634eb42e4581d3f46998f8aee55325badaab6509497",
+    "road:10": "42b54644274d055caad47c63637c3b91ecb22ab2be4d91c6ab102936cb516ac0",
     "web:10": "b87e50c291775e1077982d5457a6069af74da4480cedf53fa5bdc5c47ece9821",
     "smallworld:10": "428ea7e8998b11bc4ebc811a6cf6a1a718ee47c37d973214e83905c09d0cc0dc",
 }
@@ -55,7 +58,7 @@ def test_each_is_the_same_everywhere_and_for_ever(spec, sha256):
 @settings(max_examples=20, deadline=None)
 def test_geometric_graphs_join_all_pairs_that_are_near(scale, seed):
     n = 1 << scale
-    points = _points(n, _Draws(seed)).tolist()
+    points = _points(n, Draws(seed)).tolist()
     radius = 0.55 * sqrt(log(n) / n)
     near = {(u, v) for u, v in combinations(range(n), 2) if dist(points[u], points[v]) <= radius}
     assert pairs_of(generate(f"rgg:{scale}", seed=seed)) == near
@@ -64,10 +67,47 @@ def test_geometric_graphs_join_all_pairs_that_are_near(scale, seed):
 @given(scale=st.integers(0, 8), seed=st.integers(0, 99))
 @settings(max_examples=20, deadline=None)
 def test_triangulations_have_the_sides_of_their_triangles(scale, seed):
-    points = _points(1 << scale, _Draws(seed))
+    points = _points(1 << scale, Draws(seed))
     triangles = Delaunay(points).simplices.tolist() if scale > 1 else [range(1 << scale)]
     sides = {pair for triangle in triangles for pair in combinations(sorted(triangle), 2)}
     assert pairs_of(generate(f"delaunay:{scale}", seed=seed)) == sides
+
+
+def turned(u, v, w):
+    """Positive if the way from u by v to w turns left, 0 if it is straight."""
+    return (v[0] - u[0]) * (w[1] - u[1]) - (v[1] - u[1]) * (w[0] - u[0])
+
+
+def has_empty_circle(u, v, others):
+    """Is there a circle through u and v without any of the others inside? All have whole coordinates.
+
+    Its centre is the middle of u and v, and t times the vector from u to v turned by a right angle.
+    """
+    least, most = [], []
+    for w in others:
+        from_u, from_v = (w[0] - u[0], w[1] - u[1]), (w[0] - v[0], w[1] - v[1])
+        inner, side = from_u[0] * from_v[0] + from_u[1] * from_v[1], turned(u, v, w)
+        if side == 0 and inner < 0:
+            return False
+        if side:
+            (most if side > 0 else least).append(Fraction(inner, 2 * side))
+    return not least or not most or max(least) <= min(most)
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 5)] * 2), min_size=3, max_size=14, unique=True))
+@settings(max_examples=100, deadline=None)
+def test_triangulations_of_points_on_lines_and_circles_have_empty_circles(points):
+    n = len(points)
+    middle = 1 << ((n - 1).bit_length() - 1)
+    assume(turned(points[0], points[middle], points[middle // 2]) != 0)
+    source, target = delaunay_edges(np.array(points) / 8)
+    assert (source < target).all()
+    edges = set(zip(source.tolist(), target.tolist(), strict=True))
+    sides = ConvexHull(points).equations
+    on_hull = (abs(points @ sides[:, :2].T + sides[:, 2]) < 1e-9).any(axis=1).sum()
+    assert len(edges) == len(source) == 3 * n - 3 - on_hull
+    for u, v in edges:
+        assert has_empty_circle(points[u], points[v], [w for w in points if w not in (points[u], points[v])])
 
 
 @given(scale=st.integers(0, 8), seed=st.integers(0, 99))
@@ -75,7 +115,7 @@ def test_triangulations_have_the_sides_of_their_triangles(scale, seed):
 def test_roads_lie_between_the_spanning_tree_and_the_triangulation(scale, seed):
     n = 1 << scale
     road, triangulation = (pairs_of(generate(f"{kind}:{scale}", seed=seed)) for kind in ("road", "delaunay"))
-    points = _points(n, _Draws(seed))
+    points = _points(n, Draws(seed))
     spanning = minimum_spanning_tree(distance_matrix(points, points)).tocoo()
     tree = {(min(edge), max(edge)) for edge in zip(spanning.row.tolist(), spanning.col.tolist(), strict=True)}
     assert tree <= road <= triangulation
@@ -93,7 +133,7 @@ def test_roads_are_connected_thin_and_long():
 
 
 def test_points_near_each_other_have_near_numbers():
-    points = _points(1 << 12, _Draws(1))
+    points = _points(1 << 12, Draws(1))
     assert ((points >= 0) & (points < 1)).all()
     assert np.linalg.norm(np.diff(points, axis=0), axis=1).mean() < 3 / sqrt(1 << 12)
 
