@@ -29,6 +29,7 @@ def web(scale: int, *, seed: int = SEED) -> Graph:
     2000 (copying); K. Bharat, B. Chang, M. Henzinger, M. Ruhl, Who links to whom, ICDM 2001 (hosts).
     """
     from .._core.csr.host import without_repeats_and_loops
+    from .._core.threads import pool
     from .web_links import sort_rows
 
     n = model_size("web", scale, bytes_each=20 * LINKS)
@@ -42,7 +43,8 @@ def web(scale: int, *, seed: int = SEED) -> Graph:
     targets = np.empty(int(offsets[-1]), index_dtype(n))
     targets[offsets[1:][onward] - 1] = pages[onward] + 1
     _draw_links(draws, first, size, links, offsets, targets)
-    sort_rows(offsets, targets)
+    with pool.work_on(len(targets)):
+        sort_rows(offsets, targets)
     return Graph._trusted(*without_repeats_and_loops(offsets, targets), directed=True, name=f"web:{scale}")
 
 
@@ -72,7 +74,6 @@ def _draw_links(
     for begin in range(0, total, BLOCK):
         count = min(BLOCK, total - begin)
         chances = np.stack([stream.uniform(count) for stream in streams])
-        page, place, used = draw_links(
-            page, place, chances, choices.uniform(count), first, size, links, offsets, targets
-        )
+        drawn = chances, choices.uniform(count)
+        page, place, used = draw_links(page, place, *drawn, first, size, links, offsets, targets)
         choices.give_back(count - used)

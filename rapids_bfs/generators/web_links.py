@@ -38,5 +38,6 @@ def draw_links(page, place, chances, choices, first, size, links, offsets, targe
 
 @parallel
 def sort_rows(offsets, targets):
+    """Sort each row of a CSR."""
     for row in prange(len(offsets) - 1):
         targets[offsets[row] : offsets[row + 1]].sort()
