@@ -4,9 +4,10 @@ import gc
 import os
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -23,11 +24,13 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # one of several processes; Numba reads
     os.environ.setdefault("NUMBA_NUM_THREADS", "2")
 
 FOLDER = Path(__file__).parent
+BYTECODE_OF_THE_LAST = Path(cache_from_source(str(FOLDER / "unit" / "conftest.py"))).parent  # that are collected
 APART = {"gpu", "test_host_cuda", "test_kernels_compile", "test_notebooks"}  # whose tests take long and share nothing
 DASK = {f"test_{name}" for name in ("dask_launcher", "dask_frames", "drop_in_on_dask", "joining_on_dask", "on_dask")}
 LONG = APART | DASK | {"test_batch", "test_benchmarks", "test_cli_nonsense", "test_cli_streams", "test_interrupts"}
 LONG |= {"test_matrix_market", "test_networkx_suite", "test_processes", "test_pytest_plugin", "test_readme"}
-LONG |= {"test_text_files", "test_warmup"}
+LONG |= {"test_text_files"}
+NO_CPU_KERNELS = {"test_kernels_compile", "test_oldest_nvrtc", "test_emulated_direction_optimizing", "test_docs"}
 RAPIDS = ("cudf", "cugraph", "pylibcugraph", "nx_cugraph")
 
 # Compilation makes the first example slow; the machine may be shared.
@@ -72,11 +75,24 @@ def pytest_ignore_collect(collection_path):
     return True if collection_path.parent == FOLDER and collection_path.name in not_collected() else None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """Where nothing is there as bytecode yet, one process compiles what the others would compile beside it."""
+    alone = nullcontext()
+    if hasattr(session.config, "workerinput") and sys.platform != "win32" and not BYTECODE_OF_THE_LAST.exists():
+        from compile_once import first_alone
+
+        alone = first_alone(Path(session.config.option.basetemp).with_name("collecting"))
+    with alone:
+        return (yield)
+
+
 def pytest_collection_modifyitems(config, items):
     """A name that holds an address differs from process to process, and pytest-xdist could not match them."""
     items.sort(key=lambda item: item.path.stem not in DASK)
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: item.path.stem not in LONG)  # so that no process has one left at the end
+        items.sort(key=lambda item: item.path.stem not in NO_CPU_KERNELS)
         items.sort(key=lambda item: item.path.stem != "test_warmup")  # which compiles, once, what the others need
     if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError("name these parameters by `ids`: " + ", ".join(unstable))

@@ -1,8 +1,9 @@
-"""One process compiles a kernel while the others that need it wait, and then find it on disk."""
+"""One process compiles while the others that need the same wait, and then find it on disk."""
 
 import fcntl
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from numba.core.compiler_lock import global_compiler_lock
@@ -33,3 +34,14 @@ def compile_once(path: Path) -> None:
                 fcntl.lockf(locks, fcntl.LOCK_UN, 1, place)
 
     Dispatcher.compile = compile_alone
+
+
+@contextmanager
+def first_alone(path: Path) -> Iterator[None]:
+    """A context that the first process with the same path enters alone; then all others enter it together."""
+    with path.open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        yield
