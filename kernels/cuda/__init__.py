@@ -18,6 +18,7 @@ FILES = {
     "betweenness": "betweenness/search.cu",
     "bit_parallel": "bit_parallel/search.cu",
     "block_queue": "published/block_queue.cu",
+    "components": "graph/components.cu",
     "csr": "graph/csr.cu",
     "deterministic": "deterministic/search.cu",
     "direction_optimizing": "direction_optimizing/search.cu",
@@ -26,7 +27,6 @@ FILES = {
     "distributed": "distributed/search.cu",
     "distributed_batch": "distributed/batch.cu",
     "distributed_build": "distributed/build.cu",
-    "distributed_components": "distributed/components.cu",
     "distributed_persistent": "distributed/one_launch.cu",
     "distributed_validation": "distributed/validation.cu",
     "masks": "graph/masks.cu",
@@ -44,6 +44,13 @@ KERNELS = {
         f"{kernel}_{width}": f"{kernel}<{width}, {{vertex}}, {{offset}}>"
         for kernel in ("search", "write")
         for width in WIDTHS
+    },
+    "components": {
+        "join_first": "join_first<{vertex}, {offset}>",
+        "join_others": "join_others<{vertex}, {offset}>",
+        "join_rows": "join_rows<{vertex}, {offset}>",
+        "join_pointers": "join_pointers<{vertex}>",
+        "flatten": "flatten<{vertex}>",
     },
     "csr": {
         "summarize": "summarize<{vertex}>",
@@ -117,11 +124,6 @@ KERNELS = {
         "bucket_by_owner": "bucket_by_owner<{vertex}>",
         "count_arcs": "count_arcs<{vertex}>",
         "scatter_targets": "scatter_targets<{vertex}>",
-    },
-    "distributed_components": {
-        "join_rows": "join_rows<{vertex}, {offset}>",
-        "join_pointers": "join_pointers<{vertex}>",
-        "flatten": "flatten<{vertex}>",
     },
     "distributed_persistent": {"search_partition": "search_partition<{vertex}, {offset}>"},
     "distributed_validation": {

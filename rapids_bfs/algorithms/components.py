@@ -16,8 +16,8 @@ from ..loading import as_graph
 def connected_components(graph: Any, *, vertices: Mask | None = None) -> np.ndarray:
     """The connected component of each vertex; weakly connected components of a directed graph.
 
-    The host finds them in one pass, which skips most edges of an undirected graph. Over several devices each joins the
-    edges that it has, and they merge what they found.
+    They are found where the graph is, by the algorithm Afforest [1]_, which skips most edges of an undirected graph.
+    Over several devices each joins the edges that it has, and they merge what they found.
 
     Parameters
     ----------
@@ -37,13 +37,18 @@ def connected_components(graph: Any, *, vertices: Mask | None = None) -> np.ndar
     InputError
         If the graph cannot be made, or the mask is none.
 
+    References
+    ----------
+    .. [1] M. Sutton, T. Ben-Nun, A. Barak, Optimizing parallel graph connectivity computation via subgraph sampling,
+       IPDPS 2018.
+
     Examples
     --------
     >>> connected_components([("a", "b"), ("c", "d"), ("b", "e")])
     array([0, 0, 1, 1, 0], dtype=int32)
     """
     graph = as_graph(graph)
-    labels: np.ndarray = moved(components(graph, graph.mask(vertices))[0], graph.answers_on)
+    labels: np.ndarray = components(graph, graph.mask(vertices))[0]
     return labels
 
 

@@ -191,7 +191,8 @@ class Bounds:
             self.labels, count = np.zeros(n, index_dtype(n)), min(n, 1)
             self.upper = np.full(n, n - 1, np.int32)
         else:
-            self.labels, count = components(graph)
+            labels, count = components(graph)
+            self.labels = to_host(labels)
             self.upper = (np.bincount(self.labels, minlength=count)[self.labels] - 1).astype(np.int32)
         self.chosen, self.farthest = np.empty(count, np.int64), np.empty(count, np.int32)
 

@@ -59,7 +59,7 @@ def weakly_connected_components(
     Notes
     -----
     Labels are 0, 1, ... in the order of the components' first vertices; cuGraph's are vertices. Every vertex of a
-    matrix has a label, even without edges. The host finds the components.
+    matrix has a label, even without edges.
     """
     return _components(G, directed, connection, return_labels, "weak", weak_components)
 

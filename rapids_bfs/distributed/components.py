@@ -22,7 +22,7 @@ from ..kernels.cpu import afforest
 from .build import Partition
 from .communicators import Communicator
 
-FILE = "distributed_components"
+FILE = "components"
 
 
 def components_of(graph: Any, vertices: np.ndarray | None = None) -> tuple[np.ndarray, int]:

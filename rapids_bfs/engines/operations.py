@@ -10,7 +10,8 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 
 from .._core.arguments import quoted
-from .._core.cuda.arrays import CPU, CUDA, to_host
+from .._core.csr import csr_for
+from .._core.cuda.arrays import CPU, CUDA
 from ..errors import InputError
 from ..graph import Graph, require_unmasked
 from .base import BatchTraversal, Betweenness, Options, Traversal
@@ -114,15 +115,13 @@ def betweenness(graph: Any, engine: str) -> Betweenness:
 
 
 @by_kind
-def components(graph: Any, vertices: Any = None) -> tuple[np.ndarray, int]:
-    """The connected component of each vertex, on the host, in the order of the vertices, and how many there are. They
-    are numbered from 0 in the order of their first vertices. Vertices that a mask leaves out have -1."""
-    from ..kernels.cpu import afforest
-
-    here = graph.to(CPU)
-    labels = np.empty(here.num_vertices, here.targets.dtype)
-    allowed = np.empty(0, bool) if vertices is None else np.array(to_host(vertices))
-    return labels, afforest.label(here.offsets, here.targets, not here.directed, allowed, labels)
+def components(graph: Any, vertices: Any = None) -> tuple[Any, int]:
+    """The connected component of each vertex, where the graph's answers are, in the order of the vertices, and how many
+    there are. They are numbered from 0 in the order of their first vertices. Vertices that a mask leaves out have -1.
+    """
+    csr = csr_for(graph.targets)
+    found: tuple[Any, int] = csr.components(graph.offsets, graph.targets, not graph.directed, vertices)
+    return found
 
 
 @by_kind

@@ -21,6 +21,7 @@ from ..cuda.kernels import launch
 from ..dtypes import index_dtype
 from ..memory import require_device_bytes as require
 from ..rapids import driver_allocates
+from .device_components import components as components
 from .device_filter import Kept as Kept
 
 BLOCK = 1 << 27  # arcs of a CSR that are read at a time

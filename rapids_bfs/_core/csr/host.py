@@ -11,6 +11,7 @@ from contextlib import nullcontext
 import numpy as np
 from numba import prange
 
+from ...kernels.cpu import afforest
 from ...kernels.cpu import distributed as kernels
 from ...kernels.cpu.compiled import parallel, serial
 from ..memory import require_bytes
@@ -154,6 +155,19 @@ def count_loops(offsets: np.ndarray, targets: np.ndarray) -> int:
     """Number of edges from a vertex to itself."""
     with pool.work_on(len(targets)):
         return int(_count_loops(offsets, targets))
+
+
+def components(
+    offsets: np.ndarray, targets: np.ndarray, symmetric: bool, allowed: np.ndarray | None
+) -> tuple[np.ndarray, int]:
+    """The connected component of each vertex, directions aside, and how many there are.
+
+    They are numbered from 0 in the order of their first vertices. ``symmetric``: is each edge there in both directions?
+    Vertices that the mask ``allowed`` leaves out have -1, and their edges do not count.
+    """
+    labels = np.empty(len(offsets) - 1, targets.dtype)
+    mask = np.empty(0, bool) if allowed is None else np.array(allowed)
+    return labels, afforest.label(offsets, targets, symmetric, mask, labels)
 
 
 def count_repeats(offsets: np.ndarray, targets: np.ndarray) -> int:

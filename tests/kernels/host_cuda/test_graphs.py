@@ -10,20 +10,21 @@ from host_faults import Fault, assert_seen
 from oracle import random_graph
 
 from rapids_bfs import bfs, validation
+from rapids_bfs._core.csr import host as host_csr
 from rapids_bfs._core.csr import host_filter
 from rapids_bfs.generators import DRAWN, drawn
 
 with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
     from rapids_bfs._core.csr import device as device_csr
-    from rapids_bfs._core.csr import device_filter
+    from rapids_bfs._core.csr import device_components, device_filter
 
 
 @pytest.fixture(autouse=True)
 def host(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", np)
-    for module in (device_csr, device_filter, drawn, validation):
+    for module in (device_csr, device_components, device_filter, drawn, validation):
         monkeypatch.setattr(module, "launch", host_device.launch)
-    for module in (device_csr, device_filter):
+    for module in (device_csr, device_components, device_filter):
         monkeypatch.setattr(module, "require", lambda *_: None)
     monkeypatch.setattr(drawn, "require_device_bytes", lambda *_: None)
     monkeypatch.setattr(drawn, "to_device", lambda array: array)
@@ -174,6 +175,21 @@ def test_symmetry():
         assert device_csr.is_symmetric(ends.astype(offsets.dtype), heads.astype(targets.dtype))
 
 
+def test_components():
+    """Of many small components and of a large one, whose vertices skip their edges; with masks, directed or not."""
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        graph = random_graph(rng, most_vertices=3000 if seed % 4 else 60, most_edges=int(rng.choice([60, 1000, 5000])))
+        vertex, offset = [(np.int32, np.int32), (np.int32, np.int64), (np.int64, np.int64)][seed % 3]
+        rows = graph.offsets.astype(offset), graph.targets.astype(vertex)
+        for share in (None, 0.5, 0.9):
+            allowed = None if share is None else rng.random(graph.num_vertices) < share
+            found, count = device_components.components(*rows, not graph.directed, allowed)
+            expected, number = host_csr.components(*rows, not graph.directed, allowed)
+            np.testing.assert_array_equal(found, expected)
+            assert (count, found.dtype) == (number, rows[1].dtype)
+
+
 @pytest.mark.parametrize("kind", ["rmat", "urand"])
 def test_random_edges_are_those_of_the_cpu(kind):
     for scale, size in [(0, 3), (5, 150), (11, 700)]:
@@ -202,6 +218,24 @@ def test_answers_are_checked():
 
 
 FAULTS = {
+    "components": {
+        "first edges: those of masked vertices": Fault("(allowed && !allowed[vertex])", "false", test_components),
+        "first edges: to masked vertices": Fault(
+            "if (!allowed || allowed[target]) join(pointers, static_cast<Vertex>(vertex), target);",
+            "join(pointers, static_cast<Vertex>(vertex), target);",
+            test_components,
+        ),
+        "other edges: those of masked vertices": Fault("(!allowed || allowed[mine])", "true", test_components),
+        "other edges: not even of the others": Fault(
+            "pointer_of(pointers, static_cast<Vertex>(mine)) != largest",
+            "pointer_of(pointers, static_cast<Vertex>(mine)) == largest",
+            test_components,
+        ),
+        "other edges: only the first rows of a window": Fault(
+            "if (rows.last() >= stop) break;", "break;", test_components
+        ),
+        "other edges: one lane of a warp": Fault("arc < last", "arc < last && lane_id() == 0", test_components),
+    },
     "csr": {
         "summarize: the highest of each other lane": Fault(
             "max(highest, __shfl_xor_sync(ALL, highest, distance))",

@@ -120,7 +120,7 @@ FAULTS = {
         ),
         "note: the wrong row": Fault("distances[bit * own + vertex]", "distances[vertex]", test_many_sources),
     },
-    "distributed_components": {
+    "components": {
         "an arc is skipped": Fault(
             "!symmetric || target < source", "!symmetric || target + 9 < source", test_components
         ),
