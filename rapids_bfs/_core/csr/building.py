@@ -74,7 +74,7 @@ class Degrees:
 
     def grow(self, vertices: int) -> None:
         """Make room for vertices up to ``vertices - 1``."""
-        room = max(vertices, 2 * len(self.out))
+        room = 1 << (vertices - 1).bit_length()
         self.out, self.into = (_lengthened(degrees, room) for degrees in (self.out, self.into))
 
     @property

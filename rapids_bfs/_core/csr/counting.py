@@ -10,12 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from ...kernels.cpu.atomics import prefetch
 from ...kernels.cpu.compiled import parallel
 from ...kernels.cpu.hashing import INCREMENT
 from ...kernels.cpu.splitmix import mixed
 from ..threads import pool
 
 CHUNK = 4096  # edges that a thread reads before it counts or places those that it picked
+FAR, NEAR = 32, 16  # picked edges ahead whose counter or cursor, and place at that, are prefetched
 
 
 @njit(inline="always")
@@ -47,8 +49,10 @@ def _count(source, target, out_degrees, in_degrees, key, threads):
                 targets[into] = v
                 into += (u != v) & (v >= low) & (v < high)
             for i in range(out):
+                prefetch(out_degrees, sources[min(i + FAR, out - 1)])
                 out_degrees[sources[i]] += 1
             for i in range(into):
+                prefetch(in_degrees, targets[min(i + FAR, into - 1)])
                 in_degrees[targets[i]] += 1
     asymmetry = np.uint64(0)
     for i in prange(len(source)):
@@ -87,6 +91,8 @@ def _place(source, target, mirror, limit, cursors, targets, threads):
                     picked[held, 1] = u
                     held += (u != v) & (v >= low) & (v < high) & (np.uint64(u) < np.uint64(limit))
             for i in range(held):
+                prefetch(cursors, picked[min(i + FAR, held - 1), 0])
+                prefetch(targets, cursors[picked[min(i + NEAR, held - 1), 0]])
                 u = picked[i, 0]
                 if cursors[u] < len(targets):
                     targets[cursors[u]] = picked[i, 1]
