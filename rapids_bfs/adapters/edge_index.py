@@ -49,8 +49,9 @@ def from_edge_index(
     if len(shape) != 2 or shape[0] != 2:
         transposed = ": transpose it by .T" if len(shape) == 2 and shape[1] == 2 else ""
         raise InputError(f"{name}: an edge_index has shape (2, m), not {shape}{transposed}")
+    there = on_device(edges)
     try:
-        sources, targets = to_device(edges) if on_device(edges) else np.from_dlpack(edges)
+        sources, targets = to_device(edges) if there else np.from_dlpack(edges)
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise InputError(f"{name}: DLPack cannot read this {type(edges).__name__} ({error})") from None
     return from_edges(sources, targets, vertices=vertices, directed=directed, name=name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -128,6 +129,9 @@ def _as_array(ids: Any, where: str) -> np.ndarray:
         raise InputError(f"{where}, row {row} (from 0): masked is not a vertex id: drop the rows without one")
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iufbO":
         return np.asarray(ids)
+    if hasattr(type(ids), "__dlpack__") and not isinstance(ids, np.ndarray):  # a tensor
+        with suppress(BufferError, RuntimeError, TypeError, ValueError):
+            return np.from_dlpack(ids)
     try:
         if isinstance(ids, set | frozenset | Mapping):
             raise TypeError(f"a {type(ids).__name__} has no rows")

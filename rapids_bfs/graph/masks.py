@@ -67,5 +67,5 @@ def _as_array(mask: Any) -> Any:
         return np.empty(0, bool)
     try:
         return np.asarray(mask)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):  # the last from PyTorch, for a tensor that requires a gradient
         return None

@@ -134,3 +134,22 @@ def test_shortest_paths(spec):
         np.testing.assert_array_equal(counts, expected.path_counts)
     if expected.path_counts[target] < 1000:
         assert sorted(all_shortest_paths(there, 0, target)) == sorted(all_shortest_paths(graph, 0, target))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_arcs_of_shortest_paths_keep_their_edge_data(directed):
+    rng = np.random.default_rng(5)
+    columns = {
+        "weight": rng.random(900),
+        "flag": rng.random(900) < 0.5,
+        "day": np.datetime64("2026-01-01") + rng.integers(0, 90, 900).astype("m8[D]"),
+        "kind": rng.choice(["cites", "knows"], 900),
+    }
+    graph = as_graph(tuple(rng.integers(0, 200, (2, 900))), vertices=200, directed=directed, edge_data=columns)
+    for end in (None, 7):
+        expected, found = (shortest_path_dag(each, 0, end).graph for each in (graph, graph._with().to(CUDA)))
+        assert on_device(found.edge_data["weight"])
+        np.testing.assert_array_equal(to_host(found.targets), expected.targets)
+        for name in columns:
+            column = np.asarray(found.to(CPU).edge_data[name])
+            np.testing.assert_array_equal(column, np.asarray(expected.edge_data[name]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from contextlib import suppress
 from functools import cache
 from typing import Any, Final
 
@@ -52,11 +53,17 @@ def checked_device(device: Any) -> str:
 
 
 def on_device(array: Any) -> bool:
-    """Is this an array in the memory of a CUDA device, of any library?"""
+    """Is this an array in the memory of a CUDA device, of any library?
+
+    Raises `InputError` if it is one that its library does not let others read.
+    """
     if isinstance(array, np.ndarray):
         return False
-    if hasattr(array, "__cuda_array_interface__"):
-        return True
+    try:
+        if hasattr(array, "__cuda_array_interface__"):
+            return True
+    except RuntimeError as error:  # PyTorch, for a tensor that requires a gradient
+        raise InputError(f"this {type(array).__name__} cannot be read ({error})") from None
     if not hasattr(array, "__dlpack_device__"):
         return False
     try:
@@ -80,9 +87,14 @@ def to_device(array: Any) -> Any:
     require_device()
     import cupy
 
-    if not on_device(array) or hasattr(array, "__cuda_array_interface__"):
+    if isinstance(array, cupy.ndarray) or not on_device(array):
         return cupy.asarray(array)
-    return cupy.from_dlpack(array)
+    if not hasattr(array, "__cuda_array_interface__"):
+        return cupy.from_dlpack(array)
+    if hasattr(type(array), "__dlpack__"):  # PyTorch's, which makes CuPy's stream wait for the one that writes them
+        with suppress(BufferError, RuntimeError, TypeError, ValueError):
+            return cupy.from_dlpack(array)
+    return cupy.asarray(array)
 
 
 def to_host(array: Any) -> np.ndarray:
