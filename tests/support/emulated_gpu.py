@@ -7,15 +7,16 @@ Memory that nobody wrote holds rubbish. Integers have the 64 bits that Numba giv
 """
 
 import sys
-import threading
 import time
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 WARP = 32
 DIMENSIONS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 RUBBISH = 0xA5
+WITHOUT_GREENLET = "greenlet is not installed: pip install 'rapids-bfs[test]'"
 RESTLESS = 0.02  # how often an access to memory lets another thread take over
 
 
@@ -71,43 +72,28 @@ class Memory:
         return before
 
 
-def held_lock():
-    """A lock that another thread releases."""
-    lock = threading.Lock()
-    lock.acquire()
-    return lock
-
-
 class Thread:
-    """A thread of the device. It runs until it switches to another one."""
+    """A thread of the device, a greenlet here. It runs until it switches to another one."""
 
     running = None
 
     def __init__(self, launch, block, number):
         self.launch, self.block, self.number = launch, block, number
-        self.may_run = held_lock()
         self.met = {}  # what the threads brought that it met last
         values = number, block, launch.threads, launch.blocks
         self.dimensions = {name: SimpleNamespace(x=np.int64(x)) for name, x in zip(DIMENSIONS, values, strict=True)}
+        self.greenlet = pytest.importorskip("greenlet", reason=WITHOUT_GREENLET).greenlet(self.run)
+        self.greenlet.switch()  # here: one that another begins has less depth of recursion left
 
-    def run(self, kernel, arguments):
-        launch = self.launch
-        self.may_run.acquire()
-        try:
-            with np.errstate(over="ignore"):
-                kernel(*arguments)
-            launch.ready.remove(self)
-            if launch.ready or launch.meetings:
-                launch.draw().go_on()
-            else:
-                launch.done.release()
-        except BaseException as error:  # the other threads stay where they are
-            launch.failure = error
-            launch.done.release()
+    def run(self):
+        self.greenlet.parent.switch()
+        with np.errstate(over="ignore"):
+            self.launch.kernel(*self.launch.arguments)
+        self.launch.ready.remove(self)
 
     def go_on(self):
         Thread.running = self
-        self.may_run.release()
+        self.greenlet.switch()
 
     def pause(self):
         if self.launch.random.random() < RESTLESS:
@@ -118,7 +104,6 @@ class Thread:
         following = self.launch.draw()
         if following is not self:
             following.go_on()
-            self.may_run.acquire()
 
     def meet(self, group, size, value=None):
         """Wait for the threads of a group; what each brought, by its number in the group."""
@@ -159,18 +144,13 @@ class Launch:
     """A grid of threads, until all have returned. Raises what one of them raised."""
 
     def __init__(self, kernel, arguments, blocks, threads, random, *, shared=0, cluster=1):
+        self.kernel, self.arguments = kernel, arguments
         self.blocks, self.threads, self.random = blocks, threads, random
         self.dynamic_bytes, self.cluster = shared, cluster
         self.meetings, self.shared = {}, {}
-        self.failure = None
-        self.done = held_lock()
         self.ready = [Thread(self, block, number) for block in range(blocks) for number in range(threads)]
-        for thread in self.ready:
-            threading.Thread(target=thread.run, args=(kernel, arguments), daemon=True).start()
-        self.draw().go_on()
-        self.done.acquire()
-        if self.failure:
-            raise self.failure
+        while self.ready or self.meetings:
+            self.draw().go_on()  # until one returns
 
     def draw(self):
         """A thread that need not wait."""
