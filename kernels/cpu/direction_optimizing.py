@@ -1,7 +1,8 @@
 """Direction-optimizing BFS, by a team of threads.
 
 A level with few edges is one step of the textbook queue, on the calling thread: grids and paths have only such
-levels. Threads of the `team` take the blocks of any other; their number grows with the work of the level.
+levels. Threads of the `team` take the blocks of any other; their number grows with the work of the level. A level goes
+bottom-up if that costs less by estimate, `_bottom_up_pays`. The search ends when nothing is left to be found.
 
 *Top-down*: threads take blocks of the frontier from a queue; the thread that sets a neighbour's bit in the
 bitmap ``visited`` wins it. It goes to that thread's own buffer, and from there its distance, predecessor and place in
@@ -12,6 +13,7 @@ word belongs to one thread, so nothing here is atomic.
 
 A top-down level costs one bit test per frontier edge and one atomic OR per vertex found; a bottom-up level at most
 one bit test per edge into an unvisited vertex. A distance and a predecessor are written once per vertex and run.
+Indices are unsigned: Numba tests signed ones, which may count from the end.
 
 ====================================  ========================================================================
 ``offsets[n + 1], targets[m]``        out-edges
@@ -29,7 +31,7 @@ one bit test per edge into an unvisited vertex. A distance and a predecessor are
 ====================================  ========================================================================
 
 Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, sections 3-5;
-S. Beamer et al., The GAP benchmark suite, arXiv:1508.03619, for the parameters to start from. The hub is ours.
+S. Beamer et al., The GAP benchmark suite, arXiv:1508.03619, for the estimates' origin. The hub is ours.
 """
 
 from collections import namedtuple
@@ -37,26 +39,27 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from . import sequential
 from .atomics import fetch_add, fetch_or, prefetch
 from .bits import LAST, ONE, WORD, bit_of, count_ones, lowest_one, word_of
 from .clock import ticks
 from .compiled import borrowing, serial
+from .sequential import LATER, SOON, expand
 from .team import shared
 
-ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges, and than the bitmaps have words
-MANY, ALPHA_OF_MANY = 8, 64  # this many threads go bottom-up earlier, since top-down they contend for cache lines
-BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
+# What an edge of the frontier costs top-down, and a vertex bottom-up besides its probes, in probes. Threads help little
+# top-down: an edge counts as often as there are threads, up to so many.
+EDGE, VERTEX, MOST_COUNTED = 4, 2, 16
 # Portions of work: there are no more threads than portions, and only one for fewer than `FEW`, which it finishes before
 # the others wake up.
 FEW = 2
 EDGES = 1 << 12  # of the frontier, top-down
+LINES = 1 << 10  # words of the bitmap, top-down: threads contend for the cache lines of a smaller one
 WORDS = 1 << 9  # bottom-up
 WORDS_READ = 1 << 12  # where bits are only read
 QUEUE_BLOCK = 64  # frontier vertices that a thread takes at a time
 BLOCKS = 8  # of a level for each thread, if that makes blocks smaller
 WORD_BLOCK = 64  # bitmap words that a thread takes at a time
-BATCH = 4  # in-neighbours that are probed at a time
+BATCH = np.uint64(4)  # in-neighbours that are probed at a time
 CAPACITY = 1024  # vertices in a thread's buffer
 
 NEXT_BLOCK, TAIL, COUNTERS = 0, 8, 16  # elements of `counters`, a cache line apart
@@ -109,12 +112,20 @@ def _top_down(arguments, thread):
         start = fetch_add(s.counters, NEXT_BLOCK, block)
         if start >= end:
             break
-        for position in range(start, min(start + block, end)):
-            vertex = s.queue[position]
-            for edge in range(s.offsets[vertex], s.offsets[vertex + 1]):
-                neighbor = s.targets[edge]
-                word = word_of(neighbor)
-                bit = bit_of(neighbor)
+        head, stop = np.uint64(start), np.uint64(min(start + block, end))
+        while head < stop:
+            vertex = np.uint64(s.queue[head])
+            if head + LATER < stop:
+                prefetch(s.offsets, np.uint64(s.queue[head + LATER]))
+                soon = np.uint64(s.queue[head + SOON])
+                prefetch(s.targets, s.offsets[soon])
+                prefetch(s.targets, s.offsets[soon + ONE] - 1)
+            head += ONE
+            edge, last = np.uint64(s.offsets[vertex]), np.uint64(s.offsets[vertex + ONE])
+            while edge < last:
+                neighbor = np.uint64(s.targets[edge])
+                edge += ONE
+                word, bit = word_of(neighbor), bit_of(neighbor)
                 if s.visited[word] & bit or fetch_or(s.visited, word, bit) & bit:
                     continue
                 if held == CAPACITY:
@@ -129,16 +140,16 @@ def _top_down(arguments, thread):
 @borrowing(serial)
 def _flush(s, level, buffer, held):
     """Write and enqueue the vertices in the buffer (row 0: vertices, row 1: predecessors); return their out-edges."""
-    tail = fetch_add(s.counters, TAIL, held)
+    tail = np.uint64(fetch_add(s.counters, TAIL, held))
     edges = 0
-    for i in range(held):
-        vertex = buffer[0, i]
+    for i in range(np.uint64(held)):
+        vertex = np.uint64(buffer[0, i])
         s.queue[tail + i] = vertex
         s.distances[vertex] = level
-        edges += s.offsets[vertex + 1] - s.offsets[vertex]
+        edges += s.offsets[vertex + ONE] - s.offsets[vertex]
     if len(s.predecessors):
-        for i in range(held):
-            s.predecessors[buffer[0, i]] = buffer[1, i]
+        for i in range(np.uint64(held)):
+            s.predecessors[np.uint64(buffer[0, i])] = buffer[1, i]
     return edges
 
 
@@ -148,20 +159,20 @@ def _first_hit(frontier, in_targets, start, stop):
 
     They are tested `BATCH` at a time: independent loads cost less than a mispredicted branch.
     """
-    edge = np.int64(start)
-    while edge + BATCH <= stop:
+    edge, end = np.uint64(start), np.uint64(stop)
+    while edge + BATCH <= end:
         hits = np.uint64(0)
         for i in range(BATCH):
             neighbor = np.uint64(in_targets[edge + i])
-            hits |= (frontier[word_of(neighbor)] >> (neighbor & LAST) & ONE) << np.uint64(i)
+            hits |= (frontier[word_of(neighbor)] >> (neighbor & LAST) & ONE) << i
         if hits:
-            return edge + np.int64(lowest_one(hits))
+            return np.int64(edge + lowest_one(hits))
         edge += BATCH
-    while edge < stop:
-        neighbor = in_targets[edge]
+    while edge < end:
+        neighbor = np.uint64(in_targets[edge])
         if frontier[word_of(neighbor)] & bit_of(neighbor):
-            return edge
-        edge += 1
+            return np.int64(edge)
+        edge += ONE
     return np.int64(-1)
 
 
@@ -216,20 +227,6 @@ def bottom_up_level(arguments, thread):
 
 
 @borrowing(shared)
-def _to_bitmap(arguments, thread):
-    """Set the bits of ``queue[:end]``, from the next block on."""
-    s, end, bitmap = arguments
-    while True:
-        start = fetch_add(s.counters, NEXT_BLOCK, QUEUE_BLOCK)
-        if start >= end:
-            break
-        for position in range(start, min(start + QUEUE_BLOCK, end)):
-            vertex = s.queue[position]
-            fetch_or(bitmap, word_of(vertex), bit_of(vertex))
-    return 0
-
-
-@borrowing(shared)
 def to_queue(arguments, thread):
     """Append the vertices of the bitmap to the queue, a block of words at a time; return their out-edges."""
     s, bitmap = arguments
@@ -242,7 +239,7 @@ def to_queue(arguments, thread):
         held = 0
         for word in range(start, stop):
             held += count_ones(bitmap[word])
-        tail = fetch_add(s.counters, TAIL, held)
+        tail = np.uint64(fetch_add(s.counters, TAIL, held))
         for word in range(start, stop):
             bits = bitmap[word]
             while bits:
@@ -250,7 +247,7 @@ def to_queue(arguments, thread):
                 bits &= bits - ONE
                 edges += s.offsets[vertex + ONE] - s.offsets[vertex]
                 s.queue[tail] = vertex
-                tail += 1
+                tail += ONE
     return edges
 
 
@@ -276,28 +273,26 @@ def _mark_unreached(arguments, thread):
     return 0
 
 
-@borrowing(serial)
-def _copy(bitmap, other):
-    for word in range(len(bitmap)):
-        other[word] = bitmap[word]
+@njit(inline="always")
+def _bottom_up_pays(s, edges, left, degree, threads):
+    """Would ``left`` vertices look for the frontier, by so many threads, in less time than its ``edges`` take top-down?
+
+    Each probes in-edges until one comes from the frontier: all of them, ``degree`` on average, or fewer if the frontier
+    has more edges than there are such vertices. A level bottom-up also goes over the whole bitmap.
+    """
+    probes = left * degree / max(left, edges, 1)
+    return EDGE * min(threads, MOST_COUNTED) * (edges - len(s.visited)) > left * (VERTEX + probes)
 
 
-@borrowing(serial)
-def _clear(bitmap):
-    for word in range(len(bitmap)):
-        bitmap[word] = 0
-
-
-@borrowing(serial)
-def _edges_from(s, begin, end):
-    """Out-edges of ``queue[begin:end]``, or a bound of them that is too low to change anything."""
+@njit(inline="always")
+def _edges_from(s, begin, end, left, degree, threads):
+    """Out-edges of ``queue[begin:end]``, or a bound of them if even so many would change nothing."""
     edges = (end - begin) * s.most
-    if edges < min(EDGES, len(s.visited)):
-        return edges
-    edges = 0
-    for position in range(begin, end):
-        vertex = s.queue[position]
-        edges += s.offsets[vertex + 1] - s.offsets[vertex]
+    if edges >= FEW * EDGES or _bottom_up_pays(s, edges, left, degree, threads):
+        edges = 0
+        for position in range(np.uint64(begin), np.uint64(end)):
+            vertex = np.uint64(s.queue[position])
+            edges += s.offsets[vertex + ONE] - s.offsets[vertex]
     return edges
 
 
@@ -309,8 +304,9 @@ def _deserved(threads, pieces, portion):
 
 @borrowing(serial)
 def _start(s, sourceless, masked, sources):
-    """Put the sources into the queue."""
-    _copy(sourceless, s.visited)
+    """Put the sources into the queue; return how many vertices are left to be found."""
+    for word in range(len(sourceless)):
+        s.visited[word] = sourceless[word]
     for word in range(len(masked)):
         s.visited[word] |= masked[word]
     for i in range(len(sources)):
@@ -320,17 +316,34 @@ def _start(s, sourceless, masked, sources):
         if len(s.predecessors):
             s.predecessors[source] = -1
         s.queue[i] = source
+    left = 0
+    for word in range(len(sourceless)):
+        left += count_ones(~s.visited[word])
+    return left
+
+
+@borrowing(serial)
+def _mark_reached(s, sourceless, masked, sources, bitmap):
+    """Set the bits of all vertices that the search has reached, and no others.
+
+    The next step may take them for the frontier: the edges out of earlier levels lead to visited vertices.
+    """
+    for word in range(len(bitmap)):
+        bitmap[word] = s.visited[word] & ~sourceless[word]
+    for word in range(len(masked)):
+        bitmap[word] &= ~masked[word]
+    for i in range(len(sources)):  # they may be sourceless
+        bitmap[word_of(sources[i])] |= bit_of(sources[i])
 
 
 @njit(inline="always")
 def _level_top_down(s, begin, end, level, edges, team, threads):
-    """Expand ``queue[begin:end]``, which has so many out-edges; return the end of the queue and the next out-edges."""
-    threads = _deserved(threads, edges, EDGES)
-    if threads == 1:
-        tail = sequential.expand(
-            s.offsets, s.targets, begin, end, level, s.visited, s.distances, s.predecessors, s.queue
-        )
-        return tail, _edges_from(s, end, tail)
+    """Expand ``queue[begin:end]``, which has so many out-edges; return the end of the queue, and the out-edges of what
+    was found, -1 if they were not counted."""
+    threads = _deserved(min(threads, end - begin, len(s.visited) // LINES), edges, EDGES)
+    if threads < 2:
+        tail = expand(s.offsets, s.targets, begin, end, level, s.visited, s.distances, s.predecessors, s.queue)
+        return tail, np.int64(-1)
     s.counters[NEXT_BLOCK] = begin
     s.counters[TAIL] = end
     block = max(1, min(QUEUE_BLOCK, (end - begin) // (BLOCKS * threads)))
@@ -349,18 +362,16 @@ def search(s, sourceless, masked, sources, depth_limit, target, notes, team, thr
     Unless their length is 0, ``notes[0]`` is when the first level begins and ``notes[level]`` when that one ends, in
     ticks of the clock, and in the lowest bit whether it was bottom-up. There are at most n levels.
     """
-    n = len(s.distances)
     searchers, readers = _deserved(threads, len(s.visited), WORDS), _deserved(threads, len(s.visited), WORDS_READ)
-    alpha = ALPHA_OF_MANY if searchers >= MANY else ALPHA
-    _start(s, sourceless, masked, sources)
+    left = _start(s, sourceless, masked, sources)
+    degree = len(s.targets) / max(left, 1)
     if target >= 0 and s.visited[word_of(target)] & bit_of(target):
         if s.distances[target] == 0:  # a source
             depth_limit = 0
         target = -1  # its bit is always set, and no level can find it
     frontier, found = s.frontier, s.found
     begin, end = 0, len(sources)
-    edges = _edges_from(s, begin, end)  # of the frontier, when top-down
-    unexplored = len(s.targets)
+    edges = np.int64(-1)  # of the frontier, when top-down; -1: not counted yet
     reached = size = end  # size: vertices in the frontier
     level = 0
     bottom_up = False
@@ -368,28 +379,31 @@ def search(s, sourceless, masked, sources, depth_limit, target, notes, team, thr
         notes[0] = ticks() << 1
     while size > 0 and level < depth_limit and not (target >= 0 and s.visited[word_of(target)] & bit_of(target)):
         level += 1
-        if not bottom_up and edges > max(unexplored // alpha, len(s.visited)):
-            bottom_up = True
-            _clear(frontier)
-            s.counters[NEXT_BLOCK] = begin
-            _to_bitmap(team, _deserved(threads, end - begin, EDGES), (s, end, frontier))
+        if not bottom_up and left > 0:
+            if edges < 0:
+                edges = _edges_from(s, begin, end, left, degree, searchers)
+            if _bottom_up_pays(s, edges, left, degree, searchers):
+                bottom_up = True
+                _mark_reached(s, sourceless, masked, sources, frontier)
         direction = np.int64(bottom_up)
-        before = size
-        if bottom_up:
+        if left == 0:  # all vertices are found
+            size = 0
+        elif bottom_up:
             s.counters[NEXT_BLOCK] = 0
             size = bottom_up_level(team, searchers, (s, frontier, found, level))
             frontier, found = found, frontier
-            if size < before and size < n // BETA:
+            left -= size
+            if not _bottom_up_pays(s, np.int64(size * degree), left, degree, searchers):
                 bottom_up = False
                 s.counters[NEXT_BLOCK] = 0
                 s.counters[TAIL] = end
                 edges = to_queue(team, readers, (s, frontier))
                 begin, end = end, s.counters[TAIL]
         else:
-            unexplored -= edges
             tail, edges = _level_top_down(s, begin, end, level, edges, team, threads)
             begin, end = end, tail
             size = end - begin
+            left -= size
         reached += size
         if len(notes):
             notes[level] = ticks() << 1 | direction

@@ -11,27 +11,40 @@ Adjacencies of vertices soon to be at the head are prefetched.
 Source: E. F. Moore, The shortest path through a maze, 1959; Cormen et al., Introduction to Algorithms, 22.2.
 """
 
+import numpy as np
+from numba import njit
+
 from .atomics import prefetch
-from .bits import bit_of, word_of
+from .bits import ONE, bit_of, word_of
 from .compiled import serial
 
-SOON, LATER = 4, 12  # places in the queue: whose edges, and whose offsets, are prefetched
+SOON, LATER = (
+    np.uint64(4),
+    np.uint64(12),
+)  # places in the queue: whose first and last edges, and whose offsets, are prefetched
 
 
-@serial
+@njit(inline="always")
 def expand(offsets, targets, begin, end, level, visited, distances, predecessors, queue):
-    """Append the unvisited neighbours of ``queue[begin:end]`` to the queue; return its new end."""
+    """Append the unvisited neighbours of ``queue[begin:end]`` to the queue; return its new end.
+
+    It is compiled into its callers: to pass so many arrays takes longer than a small level. Its indices are unsigned,
+    since Numba tests signed ones, which may count from the end.
+    """
     want_predecessors = len(predecessors) > 0
-    tail = end
-    for head in range(begin, end):
-        if tail == len(queue):  # all vertices are found
-            break
-        vertex = queue[head]
+    head, stop, tail, full = np.uint64(begin), np.uint64(end), np.uint64(end), np.uint64(len(queue))
+    while head < stop and tail < full:  # until all vertices are found
+        vertex = np.uint64(queue[head])
         if head + LATER < tail:
-            prefetch(offsets, queue[head + LATER])
-            prefetch(targets, offsets[queue[head + SOON]])
-        for edge in range(offsets[vertex], offsets[vertex + 1]):
-            neighbor = targets[edge]
+            prefetch(offsets, np.uint64(queue[head + LATER]))
+            soon = np.uint64(queue[head + SOON])
+            prefetch(targets, offsets[soon])
+            prefetch(targets, offsets[soon + ONE] - 1)
+        head += ONE
+        edge, last = np.uint64(offsets[vertex]), np.uint64(offsets[vertex + ONE])
+        while edge < last:
+            neighbor = np.uint64(targets[edge])
+            edge += ONE
             word, bit = word_of(neighbor), bit_of(neighbor)
             if not visited[word] & bit:
                 visited[word] |= bit
@@ -39,8 +52,8 @@ def expand(offsets, targets, begin, end, level, visited, distances, predecessors
                 if want_predecessors:
                     predecessors[neighbor] = vertex
                 queue[tail] = neighbor
-                tail += 1
-    return tail
+                tail += ONE
+    return np.int64(tail)
 
 
 @serial

@@ -200,6 +200,16 @@ def test_directed_graph_searches_bottom_up_over_its_reverse():
         assert_valid_bfs(graph, result)
 
 
+def test_first_level_bottom_up_from_sources_without_in_edges():
+    """Another vertex has none either, and is not in the frontier for that."""
+    sources, targets = np.repeat([4000, 4001, 4002], [2000, 2000, 900]), np.delete(np.arange(4903), [4000, 4001, 4002])
+    graph = as_graph((sources, targets), vertices=5000, directed=True)
+    result = bfs(graph, [4000, 4001], engine="cpu", trace=True)
+    assert result.trace[0].direction == "bottom-up"
+    np.testing.assert_array_equal(result.distances, oracle_distances(graph, [4000, 4001]))
+    np.testing.assert_array_equal(result.predecessors[:4000], np.repeat([4000, 4001], 2000))
+
+
 def test_int64_offsets():
     graph = generate("rmat:10")
     wide = rapids_bfs.Graph(graph.offsets.astype(np.int64), graph.targets, directed=False)

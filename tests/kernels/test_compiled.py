@@ -100,16 +100,16 @@ def test_damaged_files_are_compiled_again(tmp_path):
 import random
 from pathlib import Path
 import numpy as np
-from rapids_bfs.kernels.cpu import direction_optimizing
+from rapids_bfs.kernels.cpu import distributed_search
 from rapids_bfs.kernels.cpu.compiled import serial
 def hits():
-    function, bitmap = serial(direction_optimizing._clear.py_func), np.ones(3, np.uint64)
-    function(bitmap)
-    assert not bitmap.any()
+    function, weights = serial(distributed_search.weigh.py_func), np.zeros(2, np.uint8)
+    function(np.array([0, 1, 4]), weights)
+    assert weights.tolist() == [1, 3]
     return sum(function.stats.cache_hits.values())
 assert [hits(), hits()] == [0, 1]
 draw = random.Random(0)
-for path in sorted(Path("FOLDER").rglob("*_clear*.nb*")):
+for path in sorted(Path("FOLDER").rglob("*weigh*.nb*")):
     whole = path.read_bytes()
     for cut in 0, len(whole) // 2, len(whole) - 1:
         path.write_bytes(whole[:cut])

@@ -58,7 +58,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from rapids_bfs import bfs, validate
 from rapids_bfs.generators import generate
-for spec in ("urand:18:4", "rmat:18:2"):
+for spec in ("urand:18:2", "rmat:18:2"):
     graph = generate(spec)
     shape = graph.num_vertices, graph.num_vertices
     matrix = csr_array((np.ones(graph.num_arcs), graph.targets, graph.offsets), shape)

@@ -46,8 +46,9 @@ def test_a_skewed_graph_is_searched_in_both_directions():
 
 
 def test_a_thin_frontier_stays_top_down_though_little_is_left():
-    trace = bfs(generate("grid:300"), 0, engine="cpu", trace=True).trace
-    assert {level.direction for level in trace} == {"top-down"}
+    for mesh in "grid:300", "grid3d:25":
+        trace = bfs(generate(mesh), 0, engine="cpu", trace=True).trace
+        assert {level.direction for level in trace} == {"top-down"}
 
 
 def test_a_trace_is_of_one_search_and_follows_no_other():
