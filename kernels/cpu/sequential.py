@@ -16,7 +16,7 @@ from numba import njit
 
 from .atomics import prefetch
 from .bits import ONE, bit_of, word_of
-from .compiled import serial
+from .compiled import borrowing, serial
 
 SOON, LATER = (
     np.uint64(4),
@@ -56,7 +56,7 @@ def expand(offsets, targets, begin, end, level, visited, distances, predecessors
     return np.int64(tail)
 
 
-@serial
+@borrowing(serial)
 def search(offsets, targets, sources, depth_limit, target, distances, predecessors, queue, visited, masked):
     """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return the number of reached vertices.
 

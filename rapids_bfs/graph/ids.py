@@ -101,7 +101,8 @@ class Labelled(Ids):
         return to_host(self.labels)
 
     def _find(self, id: Any) -> int:
-        if self.has_objects:
+        labels = self.labels
+        if labels is not None and labels.dtype == object:
             try:
                 return self._index.get(id, -1)
             except (TypeError, ValueError):  # not hashable, such as a list, or a timedelta of NumPy without a unit
@@ -109,7 +110,7 @@ class Labelled(Ids):
         integer = id if type(id) is int else index_of(id)  # a call takes a fifth of the time
         if integer is None:
             return -1
-        if self.labels is None:
+        if labels is None:
             return integer if 0 <= integer < self.num_vertices else -1
         labels = self._host_labels
         if not (self.num_vertices and labels[0] <= integer <= labels[-1]):
