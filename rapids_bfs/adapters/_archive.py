@@ -109,6 +109,7 @@ class _Reader(io.RawIOBase):
         self._bound = max(SMALL, EXPANSION * archive.size)
         self._left: float = self._bound  # bytes that may still be unpacked
         self._content: IO[bytes] | None = None
+        self._path = Path()  # of the content
         unpacked: Any = _Unpacked(self)
         try:
             self._tar = tarfile.open(fileobj=unpacked, mode="r|", bufsize=READ)  # noqa: SIM115
@@ -136,7 +137,7 @@ class _Reader(io.RawIOBase):
     def content_of(self, path: Path) -> _Reader:
         for each in self.files():
             if Path(each.name) == path:
-                self._content = self._tar.extractfile(each)
+                self._content, self._path = self._tar.extractfile(each), path
                 self._left = float("inf")  # what reads the content has bounds of its own
                 return self
         raise InputError(f"{self._archive} has no {path} any more")
@@ -148,11 +149,20 @@ class _Reader(io.RawIOBase):
         assert self._content is not None
         data = self._content.read(len(buffer))
         buffer[: len(data)] = data
-        if not data:  # a checksum stands behind everything in the archive
+        if not data:
             self._left = self._bound
-            while self.unpack(READ):
-                pass
+            self._read_the_rest()
         return len(data)
+
+    def _read_the_rest(self) -> None:
+        """Read what follows the content, up to the checksum behind everything. Raises `InputError` if the content is
+        there twice."""
+        for each in self.files():
+            if Path(each.name).name == self._path.name:
+                both = f"{quoted(str(self._path))} and {quoted(each.name)}"
+                raise InputError(f"{self._archive} has {both}: unpack the one that is meant")
+        while self.unpack(READ):
+            pass
 
     def close(self) -> None:
         self._stream.close()

@@ -28,7 +28,7 @@ PACKINGS = {  # the first bytes of packed files, by Arrow's names
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
 }
 TAR = "tar"  # the packing of a file in an archive, see `_archive`
-IS_TAR = re.compile(rb"[\s\S]{257}ustar")
+IS_TAR = re.compile(rb"[\s\S]{257}ustar|\0{1024}")  # or empty
 PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}  # by the last suffix
 
 

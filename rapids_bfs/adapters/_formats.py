@@ -118,6 +118,8 @@ FORMATS = (
     Format("GEXF", "gexf", "_xml", (".gexf",), _looks_like(rb"\s*<([^[]{,999}<)?gexf\b"), labels=True),
     Format("METIS", "metis", "_metis", (".graph",), text=True),
     Format("LDBC's graph", "ldbc", "_ldbc", (".e", ".v"), labels=True, parts=(".e", ".v", ".properties")),
+    Format("NCOL", "ncol", "_lgl", (".ncol",), text=True, labels=True, isolated=False),
+    Format("Large Graph Layout", "lgl", "_lgl", (".lgl",), text=True, labels=True),
     Format("CSV", "csv", "_csv", (".csv",), text=True, labels=True, isolated=False, data=True),
     Format("TSV", "tsv", "_csv", (".tsv",), text=True, labels=True, isolated=False, data=True),
     Format("an edge list", "snap", "_text", (".txt", ".edges", ".edgelist", ".snap", ".ssv"), text=True, labels=True),
@@ -147,7 +149,8 @@ ELSEWHERE = (  # formats of other libraries: name and reader, suffixes, first by
     ("HDF5: read it with h5py or pandas.read_hdf and pass as_graph the table", (".h5", ".hdf5"), rb"\x89HDF"),
     ("a web page: download the file that it links to", (".html", ".htm"), rb"\s*<(?i:!doctype html|html)\b"),
     ("a pickle: unpickle it and pass as_graph the object", (".pkl", ".pickle"), rb"\x80[\2-\5]"),
-    ("a tar archive: unpack it first", (".tar", ".tgz"), rb"[\s\S]{257}ustar"),
+    ("a tar archive: unpack it first", (), rb"[\s\S]{257}ustar"),
+    ("neither a tar archive, as its suffix says, nor a graph", (".tar", ".tgz"), None),
     ("packed by xz: decompress it first", (".xz",), rb"\xfd7zXZ"),
 )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,11 +18,23 @@ if TYPE_CHECKING:
     Columns = tuple[pa.Array, pa.Array]  # source and target ids, equally many
 
 LARGEST = np.iinfo(np.int64).max  # of the integers that a column of ids can hold
+PLAIN = re.compile("0|[1-9][0-9]{0,18}", re.ASCII)  # an integer as it is written
 
 
 def are_integer_ids(ids: Iterable[Hashable]) -> bool:
     """Are all of these integers that a column of ids can hold?"""
     return all(is_integer(id) and 0 <= id <= LARGEST for id in ids)
+
+
+def are_written_integers(ids: Iterable[Any]) -> bool:
+    """Are these strings integers, each written in the one way that leaves them distinct?"""
+    return all(isinstance(id, str) and PLAIN.fullmatch(id) and int(id) <= LARGEST for id in ids)
+
+
+def refuse_written_integers(ids: list[str]) -> None:
+    """Raise `InputError` if these strings would be read as integers."""
+    if are_written_integers(ids):
+        raise InputError("the ids are strings that would be read as integers; .parquet, .arrow and .npz keep them")
 
 
 def number_values(

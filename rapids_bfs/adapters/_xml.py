@@ -9,14 +9,13 @@ from typing import IO, Any
 from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph
-from ._csv import LARGEST
 from ._file import File
+from ._ids import are_written_integers, refuse_written_integers
 from ._tables import require_strings
 from .networkx import from_networkx, to_networkx
 
 BYTES_A_BYTE = 40  # of memory that NetworkX takes for a byte of XML
 BYTES_AN_EDGE = 2000  # of memory for its graph, and the XML
-PLAIN = re.compile("0|[1-9][0-9]{0,18}", re.ASCII)  # an integer as it is written
 UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML, escaped or not
 
 
@@ -40,16 +39,11 @@ def _read(file: File, reader: Any, directed: bool | None) -> Graph:
             raise InputError("there are NUL bytes or entity declarations in it: write it anew in UTF-8, without these")
         stream.seek(0)
         nx_graph = reader(stream)
-    if _are_integers(list(nx_graph)):
+    if are_written_integers(list(nx_graph)):
         import networkx as nx
 
         nx_graph = nx.relabel_nodes(nx_graph, int)
     return from_networkx(nx_graph, directed=directed, name=str(file))
-
-
-def _are_integers(ids: list[Any]) -> bool:
-    """Are these ids strings that are integers, each written in the one way that leaves them distinct?"""
-    return all(isinstance(id, str) and PLAIN.fullmatch(id) and int(id) <= LARGEST for id in ids)
 
 
 def write_graphml(graph: Graph, stream: IO[bytes]) -> None:
@@ -68,8 +62,7 @@ def _writable(graph: Graph) -> Any:
     """The graph as NetworkX's. Raises `InputError` if XML cannot hold it, or an id."""
     if graph.has_objects and graph.labels is not None:
         require_strings(graph.labels)
-        if _are_integers(graph.labels.tolist()):
-            raise InputError("the ids are strings that would be read as integers; .parquet, .arrow and .npz keep them")
+        refuse_written_integers(graph.labels.tolist())
         for label in graph.labels:
             if UNWRITABLE.search(label):
                 raise InputError(f"the id {label!r} has a character that XML cannot hold: rename the vertex first")

@@ -47,10 +47,11 @@ def read(
         Matrix Market (``.mtx``), Parquet, Arrow (``.arrow``, ``.feather``), CSV or TSV, edge lists of white-space
         separated ids (SNAP's ``.txt``, GAP's ``.el``), GAP's ``.sg`` and ``.wsg``, NumPy's ``.npz`` from `Graph.save`
         or `scipy.sparse.save_npz`, DIMACS (``.gr``, ``.col``), METIS (``.graph``), LDBC Graphalytics (``.e`` with
-        ``.v``), or small GraphML and GEXF. Text may be compressed with gzip, bzip2 or Zstandard. Of a tar archive, the
-        text with its name is read, else the only one that may be a graph. Ids start at 0, even in Matrix Market, DIMACS
-        and METIS files, which count from 1: row 1 is vertex 0. Weights and other columns are ignored. A pattern such as
-        ``"edges/*.parquet"`` reads one graph from several Parquet files with the same columns.
+        ``.v``), igraph's ``.lgl`` and ``.ncol``, or small GraphML and GEXF. Text may be compressed with gzip, bzip2 or
+        Zstandard. Of a tar archive, the text with its name is read, else the only one that may be a graph. Ids start at
+        0, even in Matrix Market, DIMACS and METIS files, which count from 1: row 1 is vertex 0. Weights and other
+        columns are ignored. A pattern such as ``"edges/*.parquet"`` reads one graph from several Parquet files with the
+        same columns.
     source, target : str, optional
         The columns of a table that hold the edges; for a CSV or TSV also the index of a column, from 0. Default: a pair
         with common names, or the only two.
@@ -92,6 +93,7 @@ def read(
             from ._archive import member_of
 
             file = member_of(file)
+    with file_errors(file, "a graph"):
         format = format_of(file)
     refuse_options(options, format.options, f"{file} is {format.name}, which has")
     with file_errors(file, format.name):

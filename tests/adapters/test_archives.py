@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import os
 import tarfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +16,14 @@ import pytest
 from graph_files import GENERAL, archive, arcs, check_message, read_apart, write
 
 from rapids_bfs import InputError, load, read
+
+
+def zipped(content: bytes) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as made:
+        made.writestr("a.txt", content)
+    return stream.getvalue()
+
 
 ROAD = GENERAL + "3 3 2\n1 2\n3 1\n"
 PACKINGS: dict[str, Callable[[bytes], bytes]] = {
@@ -51,6 +61,8 @@ def test_a_table_in_an_archive(tmp_path: Path) -> None:
 BAD = {
     "no graph": ({"README": "hi"}, "has no graph called a, and none has a known suffix"),
     "several": ({"b.mtx": ROAD, "c.txt": "0 1\n"}, r"and any of 'b\.mtx', 'c\.txt' may be: unpack the one"),
+    "empty": ({}, "has no graph called a, and none has a known suffix"),
+    "twice": ({"x/a.mtx": ROAD, "y/a.mtx": ROAD}, "a.tar has 'x/a.mtx' and 'y/a.mtx': unpack the one that is meant"),
     "damaged": ({"a.mtx": GENERAL + "3 3 1\n1 9\n"}, "a.tar, a.mtx, line 4: '9' is not one of the rows"),
     "no vertices": ({"a.e": "0 1\n"}, "a.tar, a.v does not exist: LDBC's graphs"),
     "NumPy": ({"a.npz": b"PK\3\4"}, "is NumPy in an archive: unpack it first"),
@@ -65,6 +77,28 @@ def test_bad_archives(tmp_path: Path, case: str) -> None:
     with pytest.raises(InputError, match=message) as error:
         read(write(tmp_path / "a.tar", archive(members)))
     check_message(error)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.tar.gz", gzip.compress(b"0 1\n"), "is neither a tar archive, as its suffix says, nor a graph"),
+        ("a.tar", b"0 1\n", "is neither a tar archive"),
+        ("a.zip", zipped(b"0 1\n"), r"is a zip archive with 'a\.txt' in it: unpack it first"),
+    ],
+)
+def test_archives_of_another_kind(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        read(write(tmp_path / name, content))
+    check_message(error)
+
+
+def test_a_member_that_claims_to_be_large(tmp_path: Path) -> None:
+    member = tarfile.TarInfo("a.mtx")
+    member.size = 1 << 40
+    path = write(tmp_path / "a.tar", member.tobuf() + ROAD.encode())
+    with pytest.raises(InputError, match=r"a\.tar, a\.mtx cannot be read as a graph: unexpected end of data"):
+        read(path)
 
 
 def test_an_archive_that_is_cut_short(tmp_path: Path) -> None:

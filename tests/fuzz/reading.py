@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from tarballs import ESCAPED
 from valid import VERTICES
 
 import rapids_bfs
@@ -34,6 +35,13 @@ def read(path: Path) -> str:
     """Read a graph, or a result if the file is named so: "graph", "result" or "refused"; raises if it is not right."""
     graph = next((graph for word, graph in RESULTS_OF.items() if path.name.startswith(word)), None)
     try:
+        return _read(path, graph)
+    finally:
+        assert not path.parent.with_name(ESCAPED).exists(), "a member of an archive was written outside"
+
+
+def _read(path: Path, graph: Graph | None) -> str:
+    try:
         if graph is not None and path.name.endswith(("-BFS", "-WCC")):
             rapids_bfs.validate(graph, path)
             return "result"
@@ -41,7 +49,9 @@ def read(path: Path) -> str:
             return check_frame(graph, read_table(path, graph), path)
         if other := {".e": VERTEX_FILE, ".v": EDGE_FILE}.get(path.suffix):
             path.with_suffix(other[0]).write_text(other[1])
+        there = {*path.parent.iterdir()}
         made = rapids_bfs.read(path)
+        assert {*path.parent.iterdir()} == there, "reading has left a file"
     except InputError as error:
         check_message(str(error), path)
         return "refused"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import tarfile
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ class Case:
 
 @cache
 def valid_files() -> list[Case]:
-    return [*saved_graphs(), *columnar(), *archives(), *matrices(), *texts(), *results()]
+    return [*saved_graphs(), *columnar(), *archives(), *tarballs(), *matrices(), *texts(), *results()]
 
 
 FORMATS = {
@@ -49,6 +50,8 @@ FORMATS = {
     ".v": "ldbc",
     ".graphml": "xml",
     ".gexf": "xml",
+    ".ncol": "lgl",
+    ".lgl": "lgl",
     ".csv": "csv",
     ".tsv": "csv",
     ".txt": "text",
@@ -73,14 +76,15 @@ def graphs() -> Iterator[tuple[Graph, tuple[str, ...]]]:
     """Small graphs, and the suffixes that can hold them."""
     plain = as_graph(([0, 1, 1, 3, 3], [1, 1, 2, 0, 0]), directed=True)
     everything = tuple(suffix for suffix in FORMATS if suffix not in (".col", ".graph", ".v"))
-    yield plain, everything
+    yield plain, tuple(suffix for suffix in everything if suffix not in (".ncol", ".lgl"))
     yield as_graph(([0, 2, 1], [2, 1, 1]), directed=False), everything
     isolated = (".parquet", ".arrow", ".arrows", ".npz", ".mtx", ".sg", ".wsg", ".txt", ".gr", ".graphml", ".gexf")
     yield as_graph(([0, 4], [4, 2]), vertices=7), isolated
-    yield as_graph(([0, 4, 2], [4, 2, 5]), vertices=7, directed=False), (".graph",)
+    yield as_graph(([0, 4, 2], [4, 2, 5]), vertices=7, directed=False), (".graph", ".lgl")
     labelled = (".parquet", ".arrow", ".arrows", ".npz", ".csv", ".tsv", ".txt", ".graphml", ".gexf")
     yield as_graph(([5, 10**9, 2**40], [10**9, 2**40, 5])), labelled
     yield as_graph([("a", "bc"), ("bc", "é1"), ("x-y", "a")]), labelled
+    yield as_graph([("a", "bc"), ("bc", "é1")], directed=False), (".ncol", ".lgl")
 
 
 def saved_graphs() -> Iterator[Case]:
@@ -89,7 +93,7 @@ def saved_graphs() -> Iterator[Case]:
             for suffix in suffixes:
                 path = Path(folder, f"graph{suffix}")
                 graph.save(path, force=True)
-                if suffix in (".mtx", ".csv", ".tsv", ".txt", ".el", ".gr", ".graph"):
+                if suffix in (".mtx", ".csv", ".tsv", ".txt", ".el", ".gr", ".graph", ".ncol", ".lgl"):
                     yield from packed(path.name, path.read_bytes())
                 else:
                     yield case(path.name, path.read_bytes())
@@ -133,6 +137,25 @@ def archives() -> Iterator[Case]:
         sink = io.BytesIO()
         np.savez_compressed(sink, **arrays, columns=np.array(["u", "v"]), labels=labels)
         yield case("ours.npz", sink.getvalue())
+
+
+def tarballs() -> Iterator[Case]:
+    """As SuiteSparse and LDBC Graphalytics publish their graphs."""
+    with tempfile.TemporaryDirectory() as folder:
+        graph = as_graph(([0, 1, 3], [1, 3, 2]), directed=True)
+        graph.save(Path(folder, "a.e"))
+        graph.save(Path(folder, "a.mtx"))
+        for suffix, mode, names in ((".tar.gz", "w:gz", ["a.mtx"]), (".tar", "w", ["a.e", "a.v", "a.properties"])):
+            sink = io.BytesIO()
+            with tarfile.open(fileobj=sink, mode=mode) as archive:
+                for name in names:
+                    archive.add(Path(folder, name), f"a/{name}", filter=undated)
+            yield Case("tar", f"a{suffix}", sink.getvalue())
+
+
+def undated(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.mtime = 0
+    return member
 
 
 def matrices() -> Iterator[Case]:

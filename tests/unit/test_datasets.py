@@ -305,6 +305,28 @@ def test_a_copy_put_there_under_another_name_and_half_of_one(server: ThreadingHT
     assert downloads.load(found).num_edges == 2
 
 
+@pytest.mark.parametrize(
+    ("members", "reason"),
+    [
+        (
+            {"../road.mtx": GENERAL + "3 3 1\n1 9\n"},
+            r"road\.tar\.gz, \.\./road\.mtx, line 4: '9' is not one of the rows",
+        ),
+        ({"a.mtx": "", "b.mtx": ""}, r"road\.tar\.gz has no graph called road, and any of 'a\.mtx', 'b\.mtx' may be"),
+        ({}, r"road\.tar\.gz has no graph called road, and none has a known suffix"),
+    ],
+)
+def test_an_archive_that_holds_no_graph(server: ThreadingHTTPServer, members: dict[str, str], reason: str) -> None:
+    """Nothing is written but the download, and an archive's paths lead to no file."""
+    found = served(server, "plain", "road.tar.gz")
+    found.folder.mkdir(parents=True)
+    found.download.write_bytes(gzip.compress(archive(members, SYMTYPE=b"/etc/passwd", CHRTYPE=b"", FIFOTYPE=b"")))
+    with pytest.raises(InputError, match=reason + ".*if the download is damaged, remove it"):
+        downloads.load(found)
+    kept = datasets.folder()
+    assert {path for path in kept.parent.rglob("*") if path.is_file()} == {found.download}
+
+
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv(datasets.FOLDER, str(tmp_path))
     found = dataset("ldbc:example-directed")
