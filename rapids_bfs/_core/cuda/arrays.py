@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from contextlib import suppress
 from functools import cache
 from typing import Any, Final
@@ -52,6 +53,11 @@ def checked_device(device: Any) -> str:
     return device
 
 
+def is_cupys(array: Any) -> bool:
+    """Is it an array of CuPy? To look at its ``__cuda_array_interface__`` takes some microseconds."""
+    return isinstance(array, getattr(sys.modules.get("cupy"), "ndarray", ()))
+
+
 def on_device(array: Any) -> bool:
     """Is this an array in the memory of a CUDA device, of any library?
 
@@ -59,6 +65,8 @@ def on_device(array: Any) -> bool:
     """
     if isinstance(array, np.ndarray):
         return False
+    if is_cupys(array):
+        return True
     try:
         if hasattr(array, "__cuda_array_interface__"):
             return True
@@ -87,7 +95,7 @@ def to_device(array: Any) -> Any:
     require_device()
     import cupy
 
-    if isinstance(array, cupy.ndarray) or not on_device(array):
+    if is_cupys(array) or not on_device(array):
         return cupy.asarray(array)
     if not hasattr(array, "__cuda_array_interface__"):
         return cupy.from_dlpack(array)
