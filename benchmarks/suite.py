@@ -1,20 +1,24 @@
 """Suites of graphs, as `rapids-bfs compare --suite` measures them; with GAPBS beside the others, or on a GPU with RMM's
 pool and edge lists in random order, whose ids have gaps."""
 
+import json
 import os
 import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from statistics import geometric_mean, median
 from tempfile import TemporaryDirectory
 
+from platformdirs import user_cache_path
+
 from rapids_bfs import as_graph, compare_suite, load
 
 from .cases import Case, say
-from .record import Record
+from .record import Record, about
 from .tables import Table, code
 
 OTHERS = ("scipy", "igraph", "networkit", "rustworkx", "graphblas")
@@ -25,8 +29,8 @@ TRIALS = 3  # of GAPBS from each source
 def suite(
     name="synthetic", *, scales=("18", "22"), engines=("cpu", *OTHERS), sources=16, gapbs="", pool=False, gaps=False
 ) -> Iterator[Record]:
-    """What is measured is kept in the cache: the same call goes on from there. GAPBS searches from the same sources,
-    and checks its answers itself."""
+    """What is measured is kept in the cache: the same call of the same commit goes on from there. GAPBS searches from
+    the same sources, and checks its answers itself."""
     if pool:
         from .rapids import start_pool
 
@@ -36,12 +40,21 @@ def suite(
         scale=list(map(int, scales)),
         engines=engines,
         num_sources=sources,
+        keep=_kept(name, scales, engines, sources, pool, gaps),
         load=random_edges if gaps else load,
         measured=lambda row, done, total: say(f"{done} of {total}: {row['graph']} {row['failed'] or ''}"),
     )
     if gapbs:
         found = replace(found, rows=[_with_gapbs(row, gapbs) if row["comparison"] else row for row in found.rows])
     yield found.to_dict() | {"pool": pool, "gaps": gaps}
+
+
+def _kept(*asked) -> Path:
+    """A file in the cache for what is asked, this commit and this machine."""
+    told = json.dumps([asked, about() | {"date": ""}], default=str)
+    return Path(
+        user_cache_path("rapids_bfs", appauthor=False), "benchmarks", f"{sha256(told.encode()).hexdigest()}.json"
+    )
 
 
 def random_edges(name, **options):

@@ -133,20 +133,31 @@ def as_graph(
     >>> as_graph(offsets=[0, 1, 1], targets=[1]).reverse.targets
     array([0], dtype=int32)
     """
-    options: dict[str, Any] = {
-        key: value
-        for key, value in {
-            "source": source,
-            "target": target,
-            "vertices": None if vertices is None else whole_number(vertices, "the number of vertices"),
-            "directed": checked_directed(directed),
-            "name": checked_name(name),
-            "edge_data": None if edge_data is None else asked_for(edge_data),
-        }.items()
-        if value is not None
-    }
+    options = _checked_options(source, target, vertices, directed, name, edge_data)
     if (offsets is None) != (targets is None) or (graph is None) == (offsets is None):
         raise InputError("as_graph takes either a graph, or both offsets= and targets=")
+    return _made(graph, offsets, targets, device, adjacency, devices, options)
+
+
+def _checked_options(
+    source: Any, target: Any, vertices: Any, directed: Any, name: Any, edge_data: Any
+) -> dict[str, Any]:
+    """The options of importers that are given. Raises `InputError` if one is wrong."""
+    options = {
+        "source": source,
+        "target": target,
+        "vertices": None if vertices is None else whole_number(vertices, "the number of vertices"),
+        "directed": checked_directed(directed),
+        "name": checked_name(name),
+        "edge_data": None if edge_data is None else asked_for(edge_data),
+    }
+    return {key: value for key, value in options.items() if value is not None}
+
+
+def _made(
+    graph: Any, offsets: Any, targets: Any, device: Any, adjacency: Any, devices: Any, options: dict[str, Any]
+) -> Any:
+    """The graph of anything that `as_graph` takes, on the device or over the devices that are asked for."""
     local = _is_local(devices)
     devices = None if local else devices
     _check_place(device, adjacency, devices)

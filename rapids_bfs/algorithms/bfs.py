@@ -95,18 +95,32 @@ def bfs(
     options = DEFAULT  # saves a fifth of the time of a search of a tiny graph
     limited = depth_limit is not None or target is not None
     if limited or vertices is not None or predecessors is not True or not (deterministic is trace is check is False):
-        options = Options(
-            checked_depth_limit(depth_limit),
-            None if target is None else graph.vertex_of(target),
-            flag(predecessors, "predecessors"),
-            flag(deterministic, "deterministic"),
-            flag(trace, "trace"),
-            flag(check, "check"),
-            graph.mask(vertices),
-        )
+        options = _checked_options(graph, depth_limit, target, predecessors, deterministic, trace, check, vertices)
     sources = source_vertices(graph, source)
     result: BFSResult = search(graph, sources, options, engine)
     return result
+
+
+def _checked_options(
+    graph: Graph,
+    depth_limit: Any,
+    target: Any,
+    predecessors: Any,
+    deterministic: Any,
+    trace: Any,
+    check: Any,
+    vertices: Any,
+) -> Options:
+    """The options of `bfs`. Raises `InputError` if one is wrong."""
+    return Options(
+        checked_depth_limit(depth_limit),
+        None if target is None else graph.vertex_of(target),
+        flag(predecessors, "predecessors"),
+        flag(deterministic, "deterministic"),
+        flag(trace, "trace"),
+        flag(check, "check"),
+        graph.mask(vertices),
+    )
 
 
 def plot_levels(graph: Graph, result: BFSResult) -> Figure:

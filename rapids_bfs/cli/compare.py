@@ -39,76 +39,83 @@ from .streams import (
 
 HINT = " (--wide shows)"
 
+SuiteName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Compare on every graph of gap, dimacs10 or synthetic, or of a TOML file of your own.",
+        autocompletion=suites_named,
+    ),
+]
+Scales = Annotated[
+    list[int] | None,
+    typer.Option(metavar="S", help="Generate the suite's graphs with 2^S vertices; may be repeated."),
+]
+Keep = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Keep there what is measured of a suite, and go on from it.",
+        show_default="in the cache",
+    ),
+]
+Anew = Annotated[bool, typer.Option("--anew", help="Measure again what is kept of a suite.")]
+Engines = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B:ALGORITHM",
+        help="Engines to run. Default: all; 'rapids-bfs info' lists them.",
+        autocompletion=engines_named,
+    ),
+]
+NumSources = Annotated[int | None, typer.Option(metavar="N", help="Number of random sources.", show_default="16")]
+Sources = Annotated[list[str] | None, typer.Option(metavar="ID", help="Search from this vertex; may be repeated.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of the random sources.", show_default="1")]
+BaselineName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ENGINE",
+        help="Engine to compare the others with.",
+        show_default="cugraph, else scipy",
+        autocompletion=engines_named,
+    ),
+]
+CsvFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Write a row for each run, or each graph of a suite, as CSV.", parser=output_path
+    ),
+]
+MarkdownFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the tables as Markdown.", parser=output_path)
+]
+LatexFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the tables as LaTeX.", parser=output_path)]
+HtmlFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write a page with plots for a browser.", parser=output_path)
+]
+Wide = Annotated[bool, typer.Option("--wide", help="Show every column, below each other in a narrow terminal.")]
+
 
 @app.command(cls=Command)
 def compare(
     graph: OptionalGraph = None,
-    suite: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Compare on every graph of gap, dimacs10 or synthetic, or of a TOML file of your own.",
-            autocompletion=suites_named,
-        ),
-    ] = None,
-    scale: Annotated[
-        list[int] | None,
-        typer.Option(metavar="S", help="Generate the suite's graphs with 2^S vertices; may be repeated."),
-    ] = None,
-    keep: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Keep there what is measured of a suite, and go on from it.",
-            show_default="in the cache",
-        ),
-    ] = None,
-    anew: Annotated[bool, typer.Option("--anew", help="Measure again what is kept of a suite.")] = False,
-    engines: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B:ALGORITHM",
-            help="Engines to run. Default: all; 'rapids-bfs info' lists them.",
-            autocompletion=engines_named,
-        ),
-    ] = None,
-    num_sources: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of random sources.", show_default="16")
-    ] = None,
-    source: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Search from this vertex; may be repeated.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the random sources.", show_default="1")] = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ENGINE",
-            help="Engine to compare the others with.",
-            show_default="cugraph, else scipy",
-            autocompletion=engines_named,
-        ),
-    ] = None,
+    suite: SuiteName = None,
+    scale: Scales = None,
+    keep: Keep = None,
+    anew: Anew = False,
+    engines: Engines = None,
+    num_sources: NumSources = None,
+    source: Sources = None,
+    seed: Seed = None,
+    baseline: BaselineName = None,
     depth_limit: DepthLimit = None,
     gpus: Gpus = None,
     json: JsonFile = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write a row for each run, or each graph of a suite, as CSV.", parser=output_path
-        ),
-    ] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the tables as Markdown.", parser=output_path)
-    ] = None,
-    latex: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the tables as LaTeX.", parser=output_path)
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page with plots for a browser.", parser=output_path)
-    ] = None,
-    wide: Annotated[
-        bool, typer.Option("--wide", help="Show every column, below each other in a narrow terminal.")
-    ] = False,
+    csv: CsvFile = None,
+    markdown: MarkdownFile = None,
+    latex: LatexFile = None,
+    html: HtmlFile = None,
+    wide: Wide = False,
     force: Force = False,
     directed: Directed = None,
     source_column: SourceColumn = None,

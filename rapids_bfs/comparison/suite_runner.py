@@ -92,23 +92,7 @@ def compare_suite(
     rows = {} if anew else kept.usable(graphs)
     began(kept.path, len(rows), len(graphs))
     missing = [graph for graph in graphs if graph.key not in rows]
-    steps = len(plan.specs) * (1 + (plan.num_sources or 0)) + 1  # of a graph, of which one loads it
-    interrupted = False
-    try:
-        for number, graph in enumerate(missing):
-
-            def within(done: int, total: int, doing: str, number: int = number, graph: SuiteGraph = graph) -> None:
-                where = f"{graph.key} ({number + 1} of {len(missing)})"
-                progress(number * steps + min(done, steps), len(missing) * steps, f"{where}: {doing}")
-
-            row = rows[graph.key] = _row(graph, plan, load, within)
-            kept.keep(graph, row)
-            measured(row, number + 1, len(missing))
-            if row["comparison"] and row["comparison"]["interrupted"]:
-                interrupted = True
-                break
-    except KeyboardInterrupt:  # while a graph is loaded
-        interrupted = True
+    interrupted = _measure(missing, plan, load, rows, kept, progress, measured)
     ordered = [rows[graph.key] for graph in graphs if graph.key in rows]
     ran = dict.fromkeys(
         engine["engine"]
@@ -126,6 +110,34 @@ def compare_suite(
         command_line(),
         now(),
     )
+
+
+def _measure(
+    missing: Sequence[SuiteGraph],
+    plan: Plan,
+    load: Callable[..., Any],
+    rows: dict[str, Row],
+    kept: _Kept,
+    progress: Progress,
+    measured: Measured,
+) -> bool:
+    """Compare on the missing graphs, and add their rows to ``rows`` and to the file. Was it interrupted?"""
+    steps = len(plan.specs) * (1 + (plan.num_sources or 0)) + 1  # of a graph, of which one loads it
+    try:
+        for number, graph in enumerate(missing):
+
+            def within(done: int, total: int, doing: str, number: int = number, graph: SuiteGraph = graph) -> None:
+                where = f"{graph.key} ({number + 1} of {len(missing)})"
+                progress(number * steps + min(done, steps), len(missing) * steps, f"{where}: {doing}")
+
+            row = rows[graph.key] = _row(graph, plan, load, within)
+            kept.keep(graph, row)
+            measured(row, number + 1, len(missing))
+            if row["comparison"] and row["comparison"]["interrupted"]:
+                return True
+    except KeyboardInterrupt:  # while a graph is loaded
+        return True
+    return False
 
 
 def conditions(plan: Plan, load: Callable[..., Any]) -> dict[str, Any]:
