@@ -14,12 +14,17 @@ Sources: I. Pohl, Bi-directional search, Machine Intelligence 6, 1971; the alter
 shortest paths, is that of NetworkX's `bidirectional_shortest_path`.
 """
 
-from .compiled import serial
+import numpy as np
+
+from .atomics import prefetch
+from .bits import ONE
+from .compiled import borrowing, serial
+from .sequential import LATER, SOON
 
 UNSEEN, FORWARD, BACKWARD, MASKED = 0, 1, 2, 3
 
 
-@serial
+@borrowing(serial)
 def shortest_path(offsets, targets, in_offsets, in_targets, source, target, side, parents, queues):
     """Fill ``queues[0]`` with a shortest path from ``source`` to ``target``; return its vertices' number, 0 without."""
     forward, backward = queues[0], queues[1]
@@ -56,21 +61,24 @@ def shortest_path(offsets, targets, in_offsets, in_targets, source, target, side
     return length + 1
 
 
-@serial
+@borrowing(serial)
 def _advance(offsets, targets, queue, begin, end, own, side, parents):
     """Expand ``queue[begin:end]``; return the ends of the first edge into the other search, -1 if there is none, and
     the queue's end."""
-    tail = end
-    for place in range(begin, end):
-        vertex = queue[place]
-        for edge in range(offsets[vertex], offsets[vertex + 1]):
-            neighbor = targets[edge]
+    tail = np.uint64(end)
+    for place in range(np.uint64(begin), np.uint64(end)):
+        vertex = np.uint64(queue[place])
+        if place + LATER < tail:
+            prefetch(offsets, np.uint64(queue[place + LATER]))
+            prefetch(targets, offsets[np.uint64(queue[place + SOON])])
+        for edge in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + ONE])):
+            neighbor = np.uint64(targets[edge])
             found_by = side[neighbor]
             if found_by == UNSEEN:
                 side[neighbor] = own
                 parents[neighbor] = vertex
                 queue[tail] = neighbor
-                tail += 1
+                tail += ONE
             elif found_by != own and found_by != MASKED:
-                return vertex, neighbor, tail
-    return -1, -1, tail
+                return np.int64(vertex), np.int64(neighbor), np.int64(tail)
+    return np.int64(-1), np.int64(-1), np.int64(tail)

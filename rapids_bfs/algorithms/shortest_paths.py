@@ -8,7 +8,7 @@ from typing import Any
 from .._core.arguments import quoted
 from ..engines import path_between
 from ..errors import NoPathError
-from ..graph import Mask, require_unmasked
+from ..graph import Graph, Mask, require_unmasked
 from ..loading import as_graph
 
 
@@ -47,10 +47,13 @@ def shortest_path(graph: Any, source: Hashable, target: Hashable, *, vertices: M
     >>> shortest_path([("a", "b"), ("b", "c"), ("c", "d"), ("a", "d")], "a", "c")
     ['a', 'b', 'c']
     """
-    graph = as_graph(graph)
+    if not isinstance(graph, Graph):
+        graph = as_graph(graph)
     ends = graph.vertex_of(source), graph.vertex_of(target)
-    mask = graph.mask(vertices)
-    require_unmasked(graph, mask, ends)
+    mask = None
+    if vertices is not None:
+        mask = graph.mask(vertices)
+        require_unmasked(graph, mask, ends)
     path = path_between(graph, *ends, mask)
     if not len(path):
         raise NoPathError(f"no path leads from {quoted(source)} to {quoted(target)} in {graph.name}")

@@ -19,6 +19,7 @@ from .registry import EngineSpec, registered, require, resolve
 
 MANY = 1 << 12  # edges each way of the graph of `compile_for`: engines may search a tiny graph in another way
 ORIGIN = np.array([0])
+PATHS = "shortest paths"  # among `Graph.traversals`
 
 
 Answer = TypeVar("Answer", covariant=True)
@@ -130,9 +131,13 @@ def path_between(graph: Any, source: int, target: int, vertices: Any = None) -> 
     are on none."""
     if graph.device == CUDA:
         return path_by_search(graph, source, target, vertices)
-    from .cpu.bidirectional import Bidirectional
+    searches = graph.traversals.get(PATHS)
+    if searches is None:
+        from .cpu.bidirectional import Bidirectional  # late: it imports Numba
 
-    return Bidirectional.of(graph).path(source, target, vertices)
+        searches = graph.traversals.setdefault(PATHS, Bidirectional(graph))
+    path: np.ndarray = searches.path(source, target, vertices)
+    return path
 
 
 @by_kind

@@ -13,7 +13,7 @@ from strategies import graphs, oracle_distances
 
 import rapids_bfs
 from rapids_bfs import InputError, NoPathError, as_graph, shortest_path
-from rapids_bfs.engines.cpu.bidirectional import Bidirectional
+from rapids_bfs.engines.operations import PATHS
 from rapids_bfs.generators import generate
 
 
@@ -73,7 +73,7 @@ def test_a_search_leaves_nothing_behind():
     graph = generate("rmat:8").replace(directed=True)
     for target in range(0, graph.num_vertices, 7):
         found_path(graph, 3, target)
-        assert not Bidirectional.of(graph).buffers[0].any()
+        assert not graph.traversals[PATHS].buffers[0].any()
 
 
 def test_ids_are_the_users():
@@ -121,7 +121,7 @@ def test_threads_and_children_find_the_same():
     expected = [found_path(graph, *pair) for pair in pairs]
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(lambda pair: found_path(graph, *pair), pairs)) == expected
-    with Bidirectional.of(graph).lock:
+    with graph.traversals[PATHS].lock:
         assert in_child(lambda: [found_path(graph, *pair) for pair in pairs]) == expected
 
 

@@ -10,8 +10,6 @@ from ..._core.memory import require_bytes
 from ...graph import Graph
 from ...kernels.cpu import bidirectional
 
-KEY = "shortest paths"  # among `Graph.traversals`
-
 
 class Bidirectional:
     """The buffers of `bidirectional.shortest_path` for one graph on the CPU. They serve one search at a time."""
@@ -22,13 +20,6 @@ class Bidirectional:
         self.lock = threading.RLock()
         self.edges = graph.offsets, graph.targets, into.offsets, into.targets
         self.buffers = np.zeros(n, np.uint8), np.empty(n, vertex), np.empty((2, n), vertex)
-
-    @classmethod
-    def of(cls, graph: Graph) -> Bidirectional:
-        """The buffers of this graph, the same at every call."""
-        traversals = graph.traversals
-        found: Bidirectional | None = traversals.get(KEY)
-        return traversals.setdefault(KEY, cls(graph)) if found is None else found
 
     def path(self, source: int, target: int, vertices: np.ndarray | None = None) -> np.ndarray:
         """The vertices of a shortest path, including both ends, among those of a mask; empty if there is no path."""

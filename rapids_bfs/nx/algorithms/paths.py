@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from ...engines.cpu.bidirectional import Bidirectional
+from ...engines import path_between
 from ...kernels.cpu.networkx import ordered
 from ..calls import implementation
 from ..graph import ConvertedGraph, FallBack, levels, many_objects
@@ -44,7 +44,7 @@ def _path_between(G: ConvertedGraph, source: Any, target: Any) -> np.ndarray:
     """The vertices of NetworkX's shortest path; empty if there is none."""
     start, end = G.vertex(source), G.vertex(target)
     _ = G.backward  # sets the reverse of `forward`, in NetworkX's order
-    return Bidirectional.of(G.forward).path(start, end)
+    return path_between(G.forward, start, end)
 
 
 def single_source_shortest_path(G: ConvertedGraph, source: Any, cutoff: Any = None) -> dict[Any, list[Any]]:
