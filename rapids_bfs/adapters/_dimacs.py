@@ -64,6 +64,9 @@ def read_dimacs(file: File, *, directed: bool | None = None) -> Graph:
     return from_edges(source, target, vertices=header.vertices, directed=directed, name=str(file))
 
 
+read_colouring = read_dimacs  # a file's header says which it is
+
+
 def _header(file: File) -> Header:
     found = None
     number = 0
@@ -152,3 +155,13 @@ def write_dimacs(graph: Graph, stream: IO[bytes]) -> None:
     ones = np.ones(graph.num_arcs, np.int8)
     letters = pa.DictionaryArray.from_arrays(pa.array(ones - 1), [ARC]).cast(pa.string())
     write_rows(pa.table([letters, sources, graph.targets.astype(np.int64) + 1, ones], list("auvw")), stream, " ")
+
+
+def write_colouring(graph: Graph, stream: IO[bytes]) -> None:
+    """Each edge once. Raises `InputError` for a directed graph."""
+    if graph.directed:
+        raise InputError("edges of DIMACS's .col are undirected: save graph.undirected, or arcs as .gr")
+    sources, targets = (ends.astype(np.int64) + 1 for ends in graph.vertex_pairs())
+    stream.write(f"p edge {graph.num_vertices} {len(sources)}\n".encode())
+    letters = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(sources), np.int8)), [EDGE]).cast(pa.string())
+    write_rows(pa.table([letters, sources, targets], list("euv")), stream, " ")

@@ -59,6 +59,9 @@ def _is_serialized(weighted: bool) -> Sniffer:
     return is_serialized
 
 
+IS_DIMACS = _looks_like(rb"(\s*c[^\n]*\n)*\s*p [a-z]+ ")
+
+
 @dataclass(frozen=True)
 class Format:
     """A file format: ``read_<key>(file, **options)`` and ``write_<key>(graph, stream)`` in one of our modules.
@@ -113,7 +116,8 @@ FORMATS = (
     Format("Matrix Market", "matrix_market", "_matrix_market", (".mtx",), _begins(b"%%MatrixMarket"), text=True),
     Format("GAP's serialized graph", "serialized", "_gap", (".sg",), _is_serialized(weighted=False)),
     Format("GAP's weighted graph", "weighted", "_gap", (".wsg",), _is_serialized(weighted=True)),
-    Format("DIMACS", "dimacs", "_dimacs", (".gr", ".col"), _looks_like(rb"(\s*c[^\n]*\n)*\s*p [a-z]+ "), text=True),
+    Format("DIMACS", "dimacs", "_dimacs", (".gr",), IS_DIMACS, text=True),
+    Format("DIMACS", "colouring", "_dimacs", (".col",), IS_DIMACS, text=True),
     Format("GraphML", "graphml", "_xml", (".graphml",), _looks_like(rb"\s*<([^[]{,999}<)?graphml\b"), labels=True),
     Format("GEXF", "gexf", "_xml", (".gexf",), _looks_like(rb"\s*<([^[]{,999}<)?gexf\b"), labels=True),
     Format("METIS", "metis", "_metis", (".graph",), text=True),

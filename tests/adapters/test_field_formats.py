@@ -41,6 +41,15 @@ def test_plain_graphs_come_back(suffix: str, graph: Graph) -> None:
     assert_same(saved_and_read(graph, suffix), graph, direction=suffix not in (".gr", ".gr.zst"))
 
 
+@settings(deadline=None, max_examples=40)
+@given(plain_graphs())
+def test_edges_of_colouring_are_undirected(graph: Graph) -> None:
+    if graph.directed:
+        with pytest.raises(InputError, match=r"save graph\.undirected, or arcs as \.gr"):
+            saved_and_read(graph, ".col")
+    assert_same(saved_and_read(graph.undirected, ".col"), graph.undirected)
+
+
 @settings(deadline=None, max_examples=60)
 @given(labelled_graphs(any_text))
 @pytest.mark.parametrize("suffix", [".e", ".graphml", ".gexf"])
@@ -106,6 +115,8 @@ def test_what_peers_read(tmp_path: Path) -> None:
     assert (tmp_path / "a.graph").read_text() == "3 2\n2\n1 3\n2\n"
     as_graph([(0, 1), (1, 0), (1, 2)]).save(tmp_path / "a.gr")
     assert (tmp_path / "a.gr").read_text() == "p sp 3 3\na 1 2 1\na 2 1 1\na 2 3 1\n"
+    as_graph([(0, 1), (1, 2)], directed=False).save(tmp_path / "a.col")
+    assert (tmp_path / "a.col").read_text() == "p edge 3 2\ne 1 2\ne 2 3\n"
     as_graph(([0], [1])).save(tmp_path / "a.wsg")
     header = struct.pack("<?qq", True, 1, 2)
     arrays = struct.pack("<3q2i", 0, 1, 1, 1, 1) + struct.pack("<3q2i", 0, 0, 1, 0, 1)
