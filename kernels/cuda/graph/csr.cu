@@ -20,7 +20,7 @@
 // What `summarize` computes; the host initialises it with the largest number, -1 and 0.
 struct Summary {
     long long lowest, highest;
-    unsigned long long asymmetry;  // sum of hash(u, v) - hash(v, u)
+    unsigned long long asymmetry;  // sum of the signed hashes
 };
 
 // The odd numbers that select a hash function, so that nobody can construct edges whose hashes cancel out.
@@ -28,13 +28,16 @@ struct Key {
     unsigned long long u, v;
 };
 
-// A 64-bit hash of an edge (the finaliser of splitmix64). Without the offset the hash of twice a number would be twice
-// its hash for one key in 64, and two parallel edges would cancel out another.
-__device__ inline unsigned long long hash(unsigned long long u, unsigned long long v, Key key) {
-    unsigned long long x = u * key.u + v * key.v + 0x9E3779B97F4A7C15ull;
+// A 64-bit hash of the edge {u, v} (the finaliser of splitmix64), negative if u > v, 0 if they are equal. Without the
+// offset the hash of twice a number would be twice its hash for one key in 64, and two parallel edges would cancel out
+// another.
+__device__ inline unsigned long long signed_hash(long long u, long long v, Key key) {
+    const unsigned long long low = min(u, v), high = max(u, v);
+    unsigned long long x = low * key.u + high * key.v + 0x9E3779B97F4A7C15ull;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-    return x ^ (x >> 31);
+    x ^= x >> 31;
+    return u < v ? x : u > v ? 0 - x : 0;
 }
 
 // Find the lowest and highest id of a block of edges, and add to its asymmetry by the hashes of this key.
@@ -48,7 +51,7 @@ __global__ void summarize(const Id* sources, const Id* targets, long long count,
         const long long u = sources[i], v = targets[i];
         lowest = min(lowest, min(u, v));
         highest = max(highest, max(u, v));
-        asymmetry += hash(u, v, key) - hash(v, u, key);
+        asymmetry += signed_hash(u, v, key);
     }
     for (int distance = WARP / 2; distance; distance /= 2) {
         lowest = min(lowest, __shfl_xor_sync(ALL, lowest, distance));
@@ -80,7 +83,7 @@ __global__ void add_asymmetry(const Offset* offsets, const Vertex* targets, long
             for (;;) {
                 const long long last = window.last();
                 const long long row = window.row_of_lane(static_cast<Offset>(min(arc, m - 1)));
-                if (arc >= done && arc < min(last, end)) asymmetry += hash(row, target, key) - hash(target, row, key);
+                if (arc >= done && arc < min(last, end)) asymmetry += signed_hash(row, target, key);
                 if (last >= end) break;
                 done = last;
                 window.advance();
