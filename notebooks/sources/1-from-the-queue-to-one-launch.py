@@ -100,7 +100,7 @@ plt.show()
 # of each level of one search, for each kernel.
 
 # %%
-big = rapids_bfs.as_graph("rmat:20" if on_gpu else "rmat:8")
+big = rapids_bfs.as_graph("rmat:20" if on_gpu else "rmat:7")
 source = int(np.argmax(big.degrees == 3))  # someone with three friends
 kernels = [f"numba-cuda:{name}" for name in ("frontier-mask", "two-kernel", "block-queue")] + ["cupy"] * on_gpu
 

@@ -28,7 +28,7 @@ for name, engine in registered().items():
 # Graph500's R-MAT graph, with each undirected edge once, as a Parquet file would store it.
 
 # %%
-sources, targets = rapids_bfs.as_graph("rmat:22" if on_gpu else "rmat:14").vertex_pairs()
+sources, targets = rapids_bfs.as_graph("rmat:22" if on_gpu else "rmat:12").vertex_pairs()
 edges = frames.DataFrame({"src": sources, "dst": targets})
 edges.head(3)
 
@@ -72,7 +72,7 @@ print(rapids_bfs.validate(graph, wrong))
 # A search has a fixed cost, for calls and launches, and a cost per edge. So the best engine depends on the graph's size.
 
 # %%
-scales = (12, 15, 18, 21) if on_gpu else (8, 10, 12, 14)
+scales = (12, 15, 18, 21) if on_gpu else (6, 8, 10, 12)
 ran = [runs.engine for runs in comparison.engines if runs.runs]
 rapids_bfs.plot_sizes(rapids_bfs.compare(f"rmat:{scale}", num_sources=8, engines=ran) for scale in scales)
 

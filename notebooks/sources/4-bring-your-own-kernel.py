@@ -129,7 +129,7 @@ rapids_bfs.plot_levels(result.graph, result)
 # the frontier.
 
 # %%
-graph = rapids_bfs.as_graph("rmat:20" if on_gpu else "rmat:7")
+graph = rapids_bfs.as_graph("rmat:20" if on_gpu else "rmat:6")
 source = int(np.argmax(graph.degrees == 3))
 rapids_bfs.bfs(graph, source, engine="pull", trace=True).trace.plot()
 
