@@ -38,8 +38,8 @@
 // Slots in the queue come from one 64-bit atomic per warp: its high part counts vertices, its low part their edges. So
 // each slot comes with the sum of the degrees before it, and nothing has to be scanned.
 //
-// Work: O(n / 32) to end. A top-down level costs one bit test per frontier edge and one atomic OR per vertex found; a
-// bottom-up level at most one bit test per edge into an unvisited vertex, and reading and writing a bitmap. Distances
+// Work: O(n / 32) to end. A top-down level costs one atomic OR per frontier edge; a bottom-up level at most
+// one bit test per edge into an unvisited vertex, and reading and writing a bitmap. Distances
 // and predecessors are written once per vertex and search. Isolated vertices hold their answer from the start; where
 // the last search began at one, as `State::stale` says, they are reset. Otherwise their distances are rewritten only
 // where whole runs are written at the end, which is faster than leaving gaps; their predecessors only if `fresh`,
@@ -49,7 +49,7 @@
 // goes bottom-up, one barrier of the block or of the cluster per small level; the host waits once.
 //
 // Races: threads race for a neighbour's bit; atomicOr lets one win, so no vertex is queued twice, and the predecessor
-// is the winner's. The read before it may be stale, and then the atomic decides. A bottom-up level writes words that
+// is the winner's. A bottom-up level writes words that
 // only one warp accesses.
 //
 // Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, sections 3-5;

@@ -3,8 +3,6 @@
 
 #include "parameters.cuh"
 
-constexpr int MANY_EDGES = 1 << 11;  // of a level, for each warp
-
 // The targets of one pass.
 template <typename Vertex>
 struct Range {
@@ -27,7 +25,6 @@ __device__ unsigned top_down_level(const Search<Vertex, Offset>& s, unsigned* vi
     if (next >= stop) return 0;
     const Entry<Offset>* entries = s.queue + begin;
     const int lane = lane_id();
-    const bool probe = run > MANY_EDGES;  // before the atomic: most neighbours may be visited by then
     unsigned reached = 0;
 
     // A window of 32 entries, one per lane, and the edges that it covers.
@@ -61,12 +58,6 @@ __device__ unsigned top_down_level(const Search<Vertex, Offset>& s, unsigned* vi
                     won[k] = won[k] && range.has(neighbor[k]);
                     if (!won[k]) neighbor[k] = 0;
                 }
-            }
-            if (probe) {
-#pragma unroll
-                for (int k = 0; k < COUNT; ++k) word[k] = visited[word_of(neighbor[k])];
-#pragma unroll
-                for (int k = 0; k < COUNT; ++k) won[k] = won[k] && !(word[k] & bit_of(neighbor[k]));
             }
             Offset first[DENSE ? 1 : COUNT], degree[DENSE ? 1 : COUNT];
             if constexpr (!DENSE) load_rows(s.offsets, won, neighbor, first, degree);

@@ -5,7 +5,7 @@ This is the version to learn from; the CUDA C++ is the one to measure. It differ
 - A dense level expands its edges in one pass. The C++ makes several, over ranges of targets, where the predecessors
   exceed the L2 (`stores_exceed_l2`).
 - A top-down level probes the bitmap before the atomic if a warp's run has more edges than one round of its lanes takes
-  (`top_down.expand`). The C++ does so from 2048 edges on (`MANY_EDGES`).
+  (`top_down.expand`). The C++ never does.
 - A bottom-up level leaves no long rows to the whole grid (`expand_long_rows` in the C++), so no phase follows it.
 - It has no masks of vertices (`probed_bitmap` in the C++): its host searches the graph without their edges.
 

