@@ -56,7 +56,7 @@ SEARCH = Parameters(
     numbers=(
         *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "dense"),
         *("single_block_chunks", "cluster_chunks", "capacity", "edge_bits", "shrinking_levels", "tile", "number"),
-        *("fresh", "unreached", "passes"),
+        *("fresh", "unreached", "passes", "meet"),
     ),
     constants=COMMON | {"RECENT": RECENT, "BITMAPS": BITMAPS, "CLEARED": CLEARED},
     sizes=(

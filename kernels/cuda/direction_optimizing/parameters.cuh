@@ -53,6 +53,7 @@ struct Search : SearchArrays<Vertex, Offset> {
     long long fresh;                // 0 if distances and predecessors are those of the last search; or CLEARED, or 1
     long long unreached;            // the distance where there is none; not SKIP
     long long passes;               // over the edges of a dense level that stores many predecessors
+    long long meet;                 // levels that the blocks of a cluster go between two of their barriers
 };
 
 // The vertices that a search cannot reach: isolated ones and, with a mask, all that it bars.

@@ -9,7 +9,8 @@
 // is always in the frontier: `visited` is the frontier's bitmap too, and no queue need be turned into one. Levels
 // without a queue leave each a bitmap behind, from which their distances are written at the end, all at once and in
 // order. *Small levels*: while the frontier is small, one block goes from level to level with its queue in shared
-// memory, or on graphs with many levels one cluster of blocks, each with a queue of its own that the others read.
+// memory, or on graphs with many levels one cluster of blocks, each with a queue of its own that the others read. These
+// go several levels before they meet, and lower distances alone, from which the grid finds bits and predecessors.
 // *Masks*: the vertices that a mask bars are in `visited` from the start, as isolated ones are, so no level enters them.
 // They have edges to others, though, so a bottom-up level probes a copy of the bitmap without them.
 //
@@ -38,30 +39,35 @@
 // Slots in the queue come from one 64-bit atomic per warp: its high part counts vertices, its low part their edges. So
 // each slot comes with the sum of the degrees before it, and nothing has to be scanned.
 //
-// Work: O(n / 32) to end. A top-down level costs one atomic OR per frontier edge; a bottom-up level at most
-// one bit test per edge into an unvisited vertex, and reading and writing a bitmap. Distances
+// Work: O(n / 32) to end, O(n) for each of at most 40 runs of levels by a cluster. A top-down level costs one atomic OR
+// per frontier edge; a bottom-up level at most one bit test per edge into an unvisited vertex, and reading and writing a
+// bitmap. Those by a cluster cost one `atomicMin` per frontier edge, and a look at the in-neighbours at the end. Distances
 // and predecessors are written once per vertex and search. Isolated vertices hold their answer from the start; where
 // the last search began at one, as `State::stale` says, they are reset. Otherwise their distances are rewritten only
 // where whole runs are written at the end, which is faster than leaving gaps; their predecessors only if `fresh`,
 // and no others if they are CLEARED.
 // A mask is read once, and two bitmaps more by each bottom-up level.
 // Synchronisation: one grid-wide barrier per level, two in a dense one that goes top-down and, with a mask, in one that
-// goes bottom-up, one barrier of the block or of the cluster per small level; the host waits once.
+// goes bottom-up, one barrier of the block per small level, and one of the cluster for several; the host waits once.
 //
 // Races: threads race for a neighbour's bit; atomicOr lets one win, so no vertex is queued twice, and the predecessor
-// is the winner's. A bottom-up level writes words that
-// only one warp accesses.
+// is the winner's. A bottom-up level writes words that only one warp accesses. What blocks of a cluster race for, see
+// deep_levels.cuh.
 //
 // Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, sections 3-5;
 // D. Merrill, M. Garland, A. Grimshaw, Scalable GPU graph traversal, PPoPP 2012, for the edge-balanced expansion. The
 // packed counter, the heavy in-neighbours, the bitmaps in place of distances and small levels by a cluster are ours.
 
 #include "bottom_up.cuh"
+#include "deep_levels.cuh"
 #include "level_bitmaps.cuh"
 #include "parameters.cuh"
 #include "prepare.cuh"
 #include "small_levels.cuh"
 #include "top_down.cuh"
+
+constexpr int MOST_POOR = 8;    // runs of levels by a cluster that expand few edges, after which there are no more,
+constexpr int WORTHWHILE = 32;  // few being one in so many of all edges
 
 using Worker = WorkerOf<PhaseResult>;
 
@@ -74,6 +80,8 @@ struct Progress {
     int level = 0;
     int shrinking = 0;      // small frontiers in a row, bottom-up
     bool queued = true;     // the frontier is in the queue, not just in the newest bitmap and not in the one before
+    int poor = 0;           // runs of levels by a cluster that expanded few edges
+    bool labeled = false;   // are the distances of all unvisited vertices UNLABELED?
     bool no_room = false;   // for the frontier, in the queues in shared memory?
     bool given_up = false;  // more levels than vertices: as many if each reaches one and the last none; or a masked end
 };
@@ -175,19 +183,51 @@ __device__ __forceinline__ Progress begin_search(const Search<Vertex, Offset>& s
     return p;
 }
 
-// Let one block, or the blocks of a cluster, expand a small frontier and those after it.
+// Go on behind levels that left distances alone, up to `last`.
 template <bool SMALL_ROWS, typename Vertex, typename Offset>
-__device__ __forceinline__ void expand_small(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
-                                             unsigned* visited, long long chunks, int cluster, unsigned char* memory) {
-    const int size = chunks <= s.single_block_chunks ? 1 : cluster;
-    if (blockIdx.x < size) {
-        const int limit = static_cast<int>(size == 1 ? s.single_block_chunks : s.cluster_chunks);
-        if (size > 1) {
-            small_levels<Cluster, SMALL_ROWS>(s, visited, p.level, p.begin, p.frontier, p.phase, size, limit, memory);
-        } else {  // neighbours in the queue cost it more than they save
-            small_levels<Block, false>(s, visited, p.level, p.begin, p.frontier, p.phase, size, limit, memory);
-        }
+__device__ __forceinline__ void settle_levels(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
+                                              unsigned* visited, int last) {
+    const long long begin = p.begin + p.frontier.vertices;
+    settle<SMALL_ROWS>(s, visited, last, p.phase, begin, w.warp, w.warps);
+    const Frontier next = end_phase(s.state, p.phase++, s.edge_bits, w.result);
+    const long long explored = static_cast<long long>(w.result->explored);
+    const int deepest = max(p.level, static_cast<int>(w.result->level));
+    p.unexplored += next.edges - p.frontier.edges - explored;
+    p.begin = begin;
+    p.frontier = next;
+    p.level = next.vertices ? last : min(last, deepest + 1);
+    p.given_up = p.level > s.n;
+}
+
+// Let the blocks of a cluster expand a small frontier and those after it. The grid sweeps all distances before and after
+// it, so few of these runs may expand few edges.
+template <bool SMALL_ROWS, bool MASKED, typename Vertex, typename Offset>
+__device__ __forceinline__ void expand_deep(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
+                                            BitmapRing& ring, int cluster, unsigned char* memory) {
+    if (ring.newest > ring.oldest) {
+        write_distances<MASKED>(s, ring, SKIP, false, false, w.warp, w.warps);
+        ring.oldest = ring.newest;
     }
+    if (!p.labeled) unlabel<MASKED>(s, ring.visited(), w.warp, w.warps);
+    p.labeled = true;
+    end_phase(s.state, p.phase++, s.edge_bits, w.result);
+    if (blockIdx.x < cluster) {
+        const int limit = static_cast<int>(s.cluster_chunks);
+        deep_levels<SMALL_ROWS>(s, p.level, p.begin, p.frontier, p.phase, cluster, limit, memory);
+    }
+    end_phase(s.state, p.phase++, s.edge_bits, w.result);
+    const int last = static_cast<int>(w.result->level);
+    p.no_room = p.level == last;
+    const long long before = p.unexplored;
+    if (!p.no_room) settle_levels<SMALL_ROWS>(s, w, p, ring.visited(), last);
+    p.poor += before - p.unexplored <= s.m / WORTHWHILE;
+}
+
+// Let one block expand a small frontier and those after it.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void expand_small(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
+                                             unsigned* visited, unsigned char* memory) {
+    if (blockIdx.x == 0) small_levels(s, visited, p.level, p.begin, p.frontier, p.phase, memory);
     const Frontier next = end_phase(s.state, p.phase++, s.edge_bits, w.result);
     p.no_room = p.level == w.result->level;
     if (p.no_room) return;
@@ -348,7 +388,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         const bool reached_target = s.target >= 0 && is_reached(result.target_level, p.level);
         const bool done = expanded.vertices == 0 || p.level >= s.depth_limit || p.given_up || reached_target;
         const long long chunks = expanded.vertices + expanded.edges / CHUNK;  // an upper bound
-        const bool small = p.queued && !p.no_room && chunks <= (cluster > 1 ? s.cluster_chunks : s.single_block_chunks);
+        const bool deep = cluster > 1 && p.poor < MOST_POOR;
+        const bool small = p.queued && !p.no_room && chunks <= (deep ? s.cluster_chunks : s.single_block_chunks);
         const bool bottom_up = !p.queued || expanded.edges > p.unexplored / s.alpha;
         const bool dense = !small && (bottom_up || expanded.edges > s.dense);
         const bool with_isolated = done && (MASKED || s.fresh || ring.newest > ring.oldest);
@@ -360,7 +401,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         }
         if (done) return end_search(s, w, p, with_isolated);
         if (small) {
-            expand_small<SMALL_ROWS>(s, w, p, ring.visited(), chunks, cluster, memory);
+            if (chunks <= s.single_block_chunks) {
+                expand_small(s, w, p, ring.visited(), memory);
+            } else {
+                expand_deep<SMALL_ROWS, MASKED>(s, w, p, ring, cluster, memory);
+            }
             continue;
         }
 

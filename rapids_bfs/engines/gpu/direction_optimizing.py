@@ -42,6 +42,7 @@ class Tuning(SearchTuning):
     single_block_chunks: int = 256  # a frontier with no more chunks of edges is expanded by one block
     cluster_chunks: int = 8192  # and with no more than this by one cluster
     capacity: int = 1536  # chunks of a block's queue in shared memory, if there is room; else all three are less
+    meet: int = 16  # levels that a cluster's blocks go before they meet; in Numba-CUDA 1
     spin: bool = True  # wait by polling mapped memory, not in the driver
 
 
@@ -137,7 +138,7 @@ class DirectionOptimizing(DeviceTraversal):
 
         parameters = self.parameters
         parameters.alpha, parameters.beta = tuning.alpha, tuning.beta
-        parameters.shrinking_levels = tuning.shrinking_levels
+        parameters.shrinking_levels, parameters.meet = tuning.shrinking_levels, tuning.meet
         parameters.dense = max(n // tuning.dense, tuning.dense_edges)
         # A third pass over the edges takes longer than it saves.
         parameters.passes = 2 if self.device.l2_bytes < n * vertex <= 2 * self.device.l2_bytes else 1
