@@ -6,8 +6,9 @@ most frequent root among some vertices is that of the largest component; where e
 vertices of that component can skip their other edges. One thread; O(n + m) but for the height of the trees, which is
 kept small.
 
-Source: M. Sutton, T. Ben-Nun, A. Barak, Optimizing parallel graph connectivity computation via subgraph sampling,
-IPDPS 2018.
+Sources: M. Sutton, T. Ben-Nun, A. Barak, Optimizing parallel graph connectivity computation via subgraph sampling,
+IPDPS 2018; M. M. A. Patwary, J. Blair, F. Manne, Experiments on union-find algorithms for the disjoint-set data
+structure, SEA 2010, for joining trees.
 """
 
 import numpy as np
@@ -90,15 +91,17 @@ def number(roots, vertices, numbers, labels):
 
 @serial
 def _join(pointers, one, other):
-    """Join the trees of two vertices."""
-    one, other = pointers[one], pointers[other]
-    while one != other:
-        high, low = max(one, other), min(one, other)
-        parent = pointers[high]
-        if parent == high:
-            pointers[high] = low
+    """Join the trees of two vertices by Rem's algorithm with splicing: on the way up, each vertex is moved to where the
+    other way points."""
+    one, other = np.uint64(one), np.uint64(other)
+    high, low = np.uint64(pointers[one]), np.uint64(pointers[other])
+    while high != low:
+        if high < low:
+            one, other, high, low = other, one, low, high
+        pointers[one] = low
+        if high == one:  # it was a root
             return
-        one, other = pointers[parent], pointers[low]
+        one, high = high, np.uint64(pointers[high])
 
 
 @serial
