@@ -56,7 +56,7 @@ EDGES = 1 << 12  # of the frontier, top-down
 LINES = 1 << 10  # words of the bitmap, top-down: threads contend for the cache lines of a smaller one
 WORDS = 1 << 9  # bottom-up
 WORDS_READ = 1 << 12  # where bits are only read
-QUEUE_BLOCK = 64  # frontier vertices that a thread takes at a time
+QUEUE_BLOCK = 256  # frontier vertices that a thread takes at a time
 BLOCKS = 8  # of a level for each thread, if that makes blocks smaller
 WORD_BLOCK = 64  # bitmap words that a thread takes at a time
 BATCH = np.uint64(4)  # in-neighbours that are probed at a time
@@ -115,7 +115,7 @@ def _top_down(arguments, thread):
         head, stop = np.uint64(start), np.uint64(min(start + block, end))
         while head < stop:
             vertex = np.uint64(s.queue[head])
-            if head + LATER < stop:
+            if head + LATER < np.uint64(end):
                 prefetch(s.offsets, np.uint64(s.queue[head + LATER]))
                 soon = np.uint64(s.queue[head + SOON])
                 prefetch(s.targets, s.offsets[soon])

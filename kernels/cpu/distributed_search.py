@@ -40,12 +40,13 @@ import numpy as np
 from .atomics import fetch_add, fetch_or
 from .bits import WORD, bit_of, word_of
 from .compiled import borrowing, serial
-from .direction_optimizing import NEXT_BLOCK, QUEUE_BLOCK, TAIL, bottom_up_level, to_queue
+from .direction_optimizing import NEXT_BLOCK, TAIL, bottom_up_level, to_queue
 from .team import shared
 
 HEAD = 2  # elements before the entries of an owner: how many they are, and whether any array has overflown
 COUNT, OVERFLOWN = 0, 1
 BATCH = 128  # elements of a thread's buffer for an owner
+QUEUE_BLOCK = 64  # frontier vertices that a thread takes at a time
 LANE = 8  # int64 of a cache line
 FULL, COUNTERS = 16, 24  # elements of `counters`, each a cache line after `TAIL`
 ENTRY_BLOCK = 512  # entries that a thread takes at a time
