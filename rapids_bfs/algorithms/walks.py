@@ -12,6 +12,7 @@ from ..graph import Graph
 
 MANY_WALKS = 1 << 26  # that are extended at a time, unless those from a single vertex are more
 WALK_BYTES = 8 * 8  # of a walk that is extended: its start, its end and the keys that are sorted
+SPREAD = 16  # keys below this many times their number are marked in an array, others are sorted
 
 
 def walk_ends(graph: Graph, vertices: np.ndarray, hops: int) -> tuple[Any, Any]:
@@ -94,8 +95,17 @@ def _extended(graph: Graph, csr: Any, position: Any, at: Any, held: int, *, boun
     csr.require(WALK_BYTES * walks + held, f"{walks:,} walks of {graph.name}")
     row = csr.sources_of(bounds, xp.empty(walks, np.int64))
     targets = graph.targets[(begins - bounds[:-1])[row] + xp.arange(walks)]
-    keys = xp.unique(position[row] * n + targets)
+    keys = _distinct(xp, position[row] * n + targets, (int(position[-1]) + 1) * n if walks else 0)
     return keys // n, keys % n
+
+
+def _distinct(xp: Any, keys: Any, limit: int) -> Any:
+    """The keys, below ``limit``, in ascending order and each once."""
+    if limit > SPREAD * len(keys):
+        return xp.unique(keys)
+    there = xp.zeros(limit, bool)  # to mark them is faster than to sort them
+    there[keys] = True
+    return xp.flatnonzero(there)
 
 
 def _equal(some: tuple[Any, Any], others: tuple[Any, Any]) -> bool:

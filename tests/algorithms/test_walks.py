@@ -23,12 +23,18 @@ def power(matrix, exponent):
     return found > 0
 
 
-@given(st.data(), graphs(min_vertices=1, max_vertices=12, max_edges=30), HOPS, st.sampled_from([3, walks.MANY_WALKS]))
-def test_ends_of_walks(data, graph, hops, most):
+@given(
+    st.data(),
+    graphs(min_vertices=1, max_vertices=12, max_edges=30),
+    HOPS,
+    st.sampled_from([3, walks.MANY_WALKS]),
+    st.sampled_from([0, 1, walks.SPREAD]),
+)
+def test_ends_of_walks(data, graph, hops, most, spread):
     starts = np.array(data.draw(st.lists(st.integers(0, len(graph) - 1), min_size=1, max_size=6)))
     matrix = np.zeros((len(graph), len(graph)), int)
     matrix[np.repeat(np.arange(len(graph)), graph.degrees), graph.targets] = 1
-    with mock.patch.object(walks, "MANY_WALKS", most):
+    with mock.patch.multiple(walks, MANY_WALKS=most, SPREAD=spread):
         position, ends = walks.walk_ends(graph, starts, hops)
     expected = np.nonzero(power(matrix, hops)[starts])
     np.testing.assert_array_equal((position, ends), expected)
