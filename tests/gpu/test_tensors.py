@@ -33,11 +33,11 @@ def test_a_tensor_that_its_stream_still_writes():
         assert [graph.degrees.tolist() for graph in graphs] == [[0, 1 << 20]] * 2
 
 
-@pytest.mark.skipif(not torch.cuda.is_available() or torch.cuda.device_count() < 2, reason="needs two devices")
-def test_a_tensor_on_another_device():
-    graph = as_graph(torch.tensor([tensors.SOURCES, tensors.TARGETS], device="cuda:1"), directed=True)
-    assert int(graph.targets.device.id) == 1
-    tensors.check_same(graph, "cuda")
+def test_tensors_of_every_device():
+    for ordinal in range(torch.cuda.device_count()):
+        graph = as_graph(torch.tensor([tensors.SOURCES, tensors.TARGETS], device=f"cuda:{ordinal}"), directed=True)
+        assert int(graph.targets.device.id) == ordinal
+        tensors.check_same(graph, "cuda")
 
 
 def test_arrays_of_jax(monkeypatch):
