@@ -86,6 +86,7 @@ def test_bad_archives(tmp_path: Path, case: str) -> None:
         ("a.tar", b"0 1\n", "is neither a tar archive"),
         ("a.zip", zipped(b"0 1\n"), r"is a zip archive with 'a\.txt' in it: unpack it first"),
     ],
+    ids=["gzip", "text", "zip"],
 )
 def test_archives_of_another_kind(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message) as error:
