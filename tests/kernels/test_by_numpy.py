@@ -149,6 +149,31 @@ print(searches)
     assert 2 <= int(done.stdout) <= 5
 
 
+def test_an_interrupt_leaves_no_half_of_numba():
+    """Ctrl-C comes while Numba is imported; the next search must find all of it."""
+    program = """
+import signal, sys, rapids_bfs
+from rapids_bfs._core import without_numba
+
+def interrupt(event, arguments):
+    if event == "import" and arguments[0] == "numba.core.types.misc" and signals:
+        signal.raise_signal(signals.pop())
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background ignores it
+graph, signals = rapids_bfs.as_graph("path:5"), [signal.SIGINT]
+without_numba._left = 0
+sys.addaudithook(interrupt)
+try:
+    rapids_bfs.bfs(graph, 0)
+except KeyboardInterrupt:
+    assert not signals
+    assert rapids_bfs.bfs(graph, 0).depth == 4
+    print("again")
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout == "again\n"
+
+
 def test_networkx_agrees_on_a_deep_graph():
     graph = as_graph("grid:20")
     distances, _ = by_numpy.search(
