@@ -11,6 +11,7 @@ from typing import IO, Any
 from .._core.csr.building import BLOCK
 from ..errors import InputError
 
+DECIMAL = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"  # a number; in time linear in its length
 LONGEST_LINE = 1 << 20  # bytes
 LONGEST_PADDING = 1 << 22  # bytes of blank lines and comments between two lines of content
 

@@ -19,11 +19,12 @@ import pyarrow.compute as pc
 from .._core.arguments import quoted
 from ..errors import InputError
 from ..graph import EdgeData, Graph
+from ._bounded import DECIMAL
 from ._edge_data import Asked, carried
 from ._file import File, refuse_isolated
 from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, isolated, to_arc_table
 
-NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+NUMBER = re.compile(rf"\s*{DECIMAL}\s*", re.ASCII)
 INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 LARGEST = np.iinfo(np.int64).max
 

@@ -23,6 +23,7 @@ from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph
+from ._bounded import DECIMAL
 from ._edge_list import checked_vertices
 from ._file import File
 from ._tables import write_rows
@@ -32,7 +33,7 @@ ARC, EDGE = "a", "e"
 LINES = {"sp": ARC, "edge": EDGE, "edges": EDGE, "col": EDGE}  # by the kind of problem
 WIDTHS = {ARC: 4, EDGE: 3}  # fields of a line
 COUNT = re.compile("[0-9]{1,18}", re.ASCII)
-WEIGHT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+WEIGHT = re.compile(DECIMAL, re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,10 @@ from typing import IO
 import numpy as np
 
 from .._core.arguments import quoted
-from .._core.csr.building import BLOCK
 from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph
+from ._bounded import DECIMAL
 from ._file import File, refuse_isolated
 from ._ids import are_written_integers, refuse_written_integers
 from ._tables import isolated, require_strings, to_edge_table, write_rows
@@ -33,9 +33,11 @@ HEADER = "#"  # of a vertex in .lgl
 COMMENTS = "#", "%"  # in other edge lists: igraph takes them for names
 FIELD = re.compile("[^ \t\r\n]+")
 CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r[^\n]")
-WEIGHT = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.ASCII | re.IGNORECASE)
+WEIGHT = re.compile(rf"{DECIMAL}|[+-]?(nan|inf(inity)?)", re.ASCII | re.IGNORECASE)
 UNWRITABLE = re.compile("|[#%].*|.*[\0-\x20\x7f\ud800-\udfff].*", re.DOTALL)
-BYTES_A_LINE = 300  # of memory: the numbers of two vertices, and their names if these are new
+BYTES_A_LINE = 300  # of memory: the numbers of two vertices, and what holds their names if these are new
+BYTES_A_BYTE = 4  # of such a name, if it has a character beyond U+FFFF
+STEP = 1 << 26  # bytes of memory that are asked for at a time
 
 
 class _Edges:
@@ -92,10 +94,15 @@ def read_lgl(file: File, *, directed: bool | None = None) -> Graph:
 
 def _lines(file: File) -> Iterator[tuple[int, str, list[str]]]:
     """Number, content and fields of each line that is not blank."""
+    expected = BYTES_A_LINE * file.about_lines() + BYTES_A_BYTE * file.unpacked_size
+    asked = 0
     with file.text() as raw:
         for number, content in enumerate(io.BufferedReader(raw), 1):
-            if number % BLOCK == 1:
-                require_bytes(BYTES_A_LINE * min(BLOCK, file.about_lines()), f"{file}, from line {number:,} on,")
+            needed = BYTES_A_LINE + BYTES_A_BYTE * len(content)
+            if needed > asked:
+                asked = max(min(STEP, expected), needed)
+                require_bytes(asked, f"{file}, from line {number:,} on,")
+            asked -= needed
             try:
                 line = content.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:

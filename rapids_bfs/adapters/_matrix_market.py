@@ -22,6 +22,7 @@ from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph
+from ._bounded import DECIMAL
 from ._edge_list import checked_vertices
 from ._file import File
 from .edges import from_edges
@@ -31,7 +32,7 @@ FEW = 1 << 20  # entries; NumPy reads fewer in less time than the import of pand
 VALUES = {"pattern": 0, "integer": 1, "unsigned-integer": 1, "real": 1, "double": 1, "complex": 2}  # of an entry
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
-REAL = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf|infinity)", re.ASCII | re.IGNORECASE)
+REAL = re.compile(rf"{DECIMAL}|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.io
-from graph_files import GENERAL, check_message, read_apart, serialized, write
+from graph_files import GENERAL, MTX, check_message, read_apart, serialized, write
 
 from rapids_bfs import InputError, as_graph, cli, read
 from rapids_bfs.adapters import _file
@@ -368,3 +368,19 @@ def test_an_arrow_file_that_shrinks_once_it_is_open(tmp_path: Path) -> None:
     as_graph((np.arange(50_000), np.arange(50_000)[::-1])).save(path)
     done = subprocess.run([sys.executable, "-c", SHRINKS, path], capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stdout) == (0, "refused\n"), done.stderr[-2000:]
+
+
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [
+        ("a.ncol", "a b "),
+        ("a.lgl", "# a\nb "),
+        ("a.gr", "p sp 2 1\na 1 2 "),
+        ("a.mtx", MTX.format("real", "general") + "2 2 1\n1 2 "),
+    ],
+)
+def test_what_is_almost_a_number_takes_linear_time(tmp_path: Path, name: str, before: str) -> None:
+    """For a line as long as it may be, the square of its length would be hours."""
+    with pytest.raises(InputError, match=name) as error:
+        read(write(tmp_path / name, f"{before}{'1' * 500_000}x\n"))
+    check_message(error)

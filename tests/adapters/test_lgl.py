@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_bfs import Graph, InputError, as_graph, load, read
+from rapids_bfs.adapters import _lgl
 
 READERS = {".ncol": igraph.Graph.Read_Ncol, ".lgl": igraph.Graph.Read_Lgl}
 NAMES = st.sampled_from(["a", "b", "bc", "é", "0", "1", "01", "a#b", "%", "#", '"'])
@@ -163,4 +164,13 @@ def test_bad_files(tmp_path: Path, case: str) -> None:
     with pytest.raises(InputError, match=message) as error:
         read(write(tmp_path / name, content))
     assert name in str(error.value)
+    check_message(error)
+
+
+def test_long_names_need_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rapids_bfs._core.memory.available_bytes", lambda: 1 << 20)
+    monkeypatch.setattr(_lgl, "STEP", 1 << 18)
+    assert read(write(tmp_path / "short.ncol", f"a {'x' * 1000}\n" * 100)).num_vertices == 2
+    with pytest.raises(InputError, match=r"a\.ncol, from line 1 on, needs .* of memory") as error:
+        read(write(tmp_path / "a.ncol", f"a {'x' * 300_000}\n"))
     check_message(error)
