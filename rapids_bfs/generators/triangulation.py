@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 
 from .._core.dtypes import index_dtype
+from ..errors import InputError
 from ..kernels.cpu.compiled import serial
 from ..kernels.cpu.splitmix import random_bits
 
@@ -30,7 +31,8 @@ def delaunay_edges(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     ``points``: float64, shape (n, 2), distinct multiples of 2^-53 in [0, 1) along a space-filling curve. Its beginning,
     middle and quarter (`_triangulate`) are not on one line. Where four are on one circle, within rounding, either
-    diagonal may be there.
+    diagonal may be there. Raises `InputError` if two coincide or the first three are on one line, which random points
+    never do.
     """
     n = len(points)
     if n < 3:
@@ -38,7 +40,8 @@ def delaunay_edges(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return source, target
     halves = 3 * (2 * n - 2)  # a triangulation of the sphere, with the vertex at infinity
     corners, twins = np.empty((2, halves), index_dtype(halves))
-    _triangulate(points, corners, twins)
+    if not _triangulate(points, corners, twins):
+        raise InputError("two of the random points coincide, or three are on one line: draw others, with another seed")
     keys = np.empty(3 * n, np.int64)
     keys = np.sort(keys[: _finite_edges(corners, twins, n, keys)])
     return np.divmod(keys, n)
@@ -183,6 +186,17 @@ def _located(points, corners, twins, t, p):
 
 
 @njit
+def _has_corner_at(points, corners, t, p):
+    """Does ``p`` coincide with a corner of triangle ``t``?"""
+    n = len(points)
+    for e in range(3 * t, 3 * t + 3):
+        c = corners[e]
+        if c < n and points[c, 0] == points[p, 0] and points[c, 1] == points[p, 1]:
+            return True
+    return False
+
+
+@njit
 def _opposite_infinity(corners, t, n):
     """The half-edge of triangle ``t`` opposite infinity, -1 if that is none of its corners."""
     for e in range(3 * t, 3 * t + 3):
@@ -237,11 +251,14 @@ def _make_delaunay(points, corners, twins, e, p):
 
 @serial
 def _triangulate(points, corners, twins):
-    """Fill ``corners`` and ``twins``, each 6 n - 6."""
+    """Fill ``corners`` and ``twins``, each 6 n - 6; return whether the points are in general position, as far as an end
+    of the walks needs it: the first triangle has an area, and no two coincide."""
     n = len(points)
     stride = 1
     while 2 * stride < n:
         stride *= 2
+    if _side(points, 0, stride, stride // 2) == 0:
+        return False
     _begin(points, 0, stride, stride // 2, corners, twins)
     t = 0
     last = 4
@@ -250,12 +267,15 @@ def _triangulate(points, corners, twins):
     while stride:
         while p < n:
             t = _located(points, corners, twins, t, p)
+            if _has_corner_at(points, corners, t, p):
+                return False
             _split(corners, twins, t, last, p)
             t = _make_delaunay(points, corners, twins, 3 * t, p) // 3
             last += 2
             p += 2 * stride
         stride //= 2
         p = stride
+    return True
 
 
 @serial

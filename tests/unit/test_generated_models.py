@@ -94,6 +94,14 @@ def has_empty_circle(u, v, others):
     return not least or not most or max(least) <= min(most)
 
 
+@given(
+    st.lists(st.tuples(*[st.integers(0, 3)] * 2), min_size=3, max_size=20).filter(lambda all: len({*all}) < len(all))
+)
+def test_points_that_coincide_are_refused(points):
+    with pytest.raises(InputError, match="two of the random points coincide"):
+        delaunay_edges(np.array(points) / 4)
+
+
 @given(st.lists(st.tuples(*[st.integers(0, 5)] * 2), min_size=3, max_size=14, unique=True))
 @settings(max_examples=100, deadline=None)
 def test_triangulations_of_points_on_lines_and_circles_have_empty_circles(points):
