@@ -3,6 +3,8 @@
 `count`, `asymmetry`, `place` and `gather` are those of `rapids_bfs._core.csr.counting`. `search` is the textbook queue,
 a level at a time, with the tree and the order of `sequential`: in a level, the first edge to a vertex, in the order of
 the queue, is that of its predecessor. O(n + m), and about 30 µs a level.
+
+Ids that another thread may change are copied, so that those which are checked are those which are used.
 """
 
 import numpy as np
@@ -17,6 +19,7 @@ def count(source, target, out_degrees, in_degrees, key):
 
     A self-loop counts as an out-edge only. The asymmetry is the sum of the signed hashes modulo 2**64.
     """
+    source, target = np.array(source), np.array(target)
     for ends, degrees in (source, out_degrees), (target[source != target], in_degrees):
         degrees += np.bincount(ends[(ends >= 0) & (ends < len(degrees))], minlength=len(degrees))
     return _asymmetry(source, target, key)
@@ -38,6 +41,7 @@ def place(source, target, mirror, limit, cursors, targets):
     """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on; with ``mirror`` in
     both directions, self-loops once. Nothing is written beyond ``targets``; vertices of ``limit`` or more are skipped.
     """
+    source, target = np.array(source), np.array(target)
     if mirror:
         kept = np.ones((len(source), 2), bool)
         kept[:, 1] = source != target
@@ -55,6 +59,7 @@ def place(source, target, mirror, limit, cursors, targets):
 
 def gather(values, indices, gathered):
     """Fill ``gathered`` with ``values[indices]``, -1 where there is no such index."""
+    indices = np.array(indices)
     known = (indices >= 0) & (indices < len(values))
     gathered[:] = -1
     gathered[known] = values[indices[known]]

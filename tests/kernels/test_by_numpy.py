@@ -72,6 +72,31 @@ def test_gathered_values_are_those_of_the_compiled_kernel(indices, values):
     assert answers[0] == answers[1]
 
 
+class Changing(np.ndarray):
+    """Ids that leave their range once they are compared with its end, as another thread may change them."""
+
+    def __lt__(self, end):
+        below = np.asarray(self) < end
+        self[:] = MOST + 7
+        return below
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+def test_ids_are_those_that_were_checked(mirror):
+    def ids():
+        return np.arange(MOST).view(Changing)
+
+    degrees = np.zeros((2, MOST), np.int64)
+    by_numpy.count(ids(), ids()[::-1], *degrees, KEY)
+    assert degrees.tolist() == [[1] * MOST] * 2
+    cursors, targets = np.arange(MOST) * (1 + mirror), np.full((1 + mirror) * MOST, -1)
+    by_numpy.place(ids(), ids()[::-1], mirror, MOST, cursors, targets)
+    assert targets.tolist() == np.repeat(np.arange(MOST)[::-1], 1 + mirror).tolist()
+    gathered = np.empty(MOST, np.int64)
+    by_numpy.gather(np.arange(MOST), ids(), gathered)
+    assert gathered.tolist() == [*range(MOST)]
+
+
 @st.composite
 def searches(draw):
     """A graph, and the arguments of a search."""
