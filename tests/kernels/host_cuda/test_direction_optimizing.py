@@ -10,101 +10,32 @@ from emulator import emulate
 from host_device import HostDevice
 from host_faults import ALONE_AT_THE_BARRIER, Fault, assert_seen
 from oracle import assert_answer, expected_distances, random_graph, random_options
+from search_on_host import (
+    LONG,
+    SHORT,
+    assert_right,
+    host,  # noqa: F401 - a fixture
+    search_graphs,
+    search_of,
+    search_small_rows,
+    search_within_masks,
+    with_types,
+)
 from tunings import CLUSTER, TUNINGS
 
-from rapids_bfs import Graph, as_graph
+from rapids_bfs import as_graph
 from rapids_bfs.engines import Options
-from rapids_bfs.engines.gpu import deterministic, direction_optimizing
-from rapids_bfs.engines.gpu import persistent as one_launch
+from rapids_bfs.engines.gpu import deterministic, persistent
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
-from rapids_bfs.testing import assert_valid_bfs
 
-SHORT, LONG = np.int32, np.int64
 EDITS = (
     ("RECENT = 1 << 11", "RECENT = 4"),
     ("RECENT == 2048", "RECENT == 4"),
     ("done += width;", "done += width; if (done > 16 * 32) __trap();"),
     *ALONE_AT_THE_BARRIER,
 )
-
-
-@pytest.fixture(autouse=True)
-def host(monkeypatch):
-    emulate(monkeypatch, one_launch, direction_optimizing)
-    monkeypatch.setattr(direction_optimizing, "PREPARE_THREADS", 64)
-    monkeypatch.setattr(direction_optimizing, "finish", lambda: None)
-    monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
-
-
-def search_of(graph, tuning, seed=0):
-    """On one to four blocks, or on one or two clusters of two, or one of three."""
-    blocks, cluster = 1 + seed % 4, tuning.cluster + seed % 2 if tuning.cluster > 1 else 1
-    tuning = replace(tuning, cluster=cluster, grid=tuning.grid and blocks)
-    return DirectionOptimizing(graph, HostDevice(seed, blocks=4, clusters=1 + (cluster == 2)), tuning)
-
-
-def assert_right(search, sources, **options):
-    options = Options(**options)
-    result = search.run(np.array(sources), options)
-    assert_answer(result, sources, options.depth_limit, options.target)
-    assert options.trace is False or len(search.steps) == search.host.levels
-
-
-def with_types(graph, vertex, offset):
-    return Graph(graph.offsets.astype(offset), graph.targets.astype(vertex), directed=graph.directed)
-
-
-def search_graphs(name, seeds=range(10), types=(SHORT, SHORT), **changes):
-    """Directed or not, with isolated vertices, self-loops and parallel arcs, one search over what the last one left."""
-    for seed in seeds:
-        rng = np.random.default_rng([seed, len(name)])
-        graph = with_types(random_graph(rng, most_vertices=60, most_edges=150), *types)
-        search = search_of(graph, replace(TUNINGS[name], **changes), seed)
-        for _ in range(3):
-            sources, options = random_options(rng, graph.num_vertices)
-            assert_right(search, sources, trace=bool(rng.integers(2)), **options)
-
-
-def search_within_masks(name, seeds=range(10), types=(SHORT, SHORT)):
-    """One search over what the last one left, with another mask or none; some bar nearly all, some none."""
-    for seed in seeds:
-        rng = np.random.default_rng([seed, len(name)])
-        graph = with_types(random_graph(rng, most_vertices=60, most_edges=250), *types)
-        search = search_of(graph, TUNINGS[name], seed)
-        for _ in range(4):
-            sources, options = random_options(rng, graph.num_vertices)
-            assert_stays_within(search, random_mask(rng, graph, sources, options), sources, options)
-
-
-def random_mask(rng, graph, sources, options):
-    """Of some of the vertices, all with edges, or none; the ends of the search are in it."""
-    mask = rng.random(graph.num_vertices) < rng.choice([0, 0.5, 0.8, 1])
-    mask[[*sources, options.get("target", sources[0])]] = True
-    return mask if rng.integers(4) else None
-
-
-def assert_stays_within(search, mask, sources, options):
-    graph = search.graph
-    result = search.run(np.array(sources), Options(**options, vertices=mask))
-    kept = graph if mask is None else graph.filter(vertices=mask)
-    expected = expected_distances(kept, sources, result.depth_limit, result.target)
-    np.testing.assert_array_equal(result.distances, expected)
-    assert_valid_bfs(graph, result)
-
-
-def search_small_rows(name, seeds=range(8), types=(SHORT, SHORT), **changes):
-    """Graphs of up to four neighbours a vertex on average, some of more: most stand in `heavy`."""
-    for seed in seeds:
-        rng = np.random.default_rng([seed, len(name)])
-        spec = ["grid:9", "tree:63", "path:70", "star:70"][seed % 4]
-        ends = tuple(rng.integers(0, 90, (2, 150)))
-        graph = generate(spec) if seed < 4 else as_graph(ends, vertices=90, directed=False)
-        search = search_of(with_types(graph, *types), replace(TUNINGS[name], **changes), seed)
-        assert search.small_rows
-        assert_right(search, [graph.num_vertices // 2])
-        assert_right(search, [0, graph.num_vertices - 1], target=graph.num_vertices // 3)
 
 
 @pytest.mark.parametrize("name", TUNINGS)
@@ -326,7 +257,7 @@ def test_arrays_that_nobody_wrote(name):
 @pytest.mark.parametrize(("cooperative", "time_limit"), [(False, False), (False, True), (True, True)])
 def test_what_a_device_cannot_do_in_one_launch_goes_by_levels(cooperative, time_limit, monkeypatch):
     """A device that launches no blocks that wait for each other, or ends kernels that take longer than two levels."""
-    monkeypatch.setattr(one_launch, "MOST_LEVELS", 2)
+    monkeypatch.setattr(persistent, "MOST_LEVELS", 2)
     emulate(monkeypatch, deterministic)
     for seed in range(8):
         rng = np.random.default_rng(seed)

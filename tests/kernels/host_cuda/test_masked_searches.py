@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from test_direction_optimizing import assert_stays_within, host, search_of  # noqa: F401 - a fixture
+from search_on_host import assert_stays_within, host, search_of  # noqa: F401 - a fixture
 from tunings import TUNINGS
 
 from rapids_bfs.engines import Options
