@@ -49,4 +49,4 @@ class First(Traversal):
         return found
 
     def answer(self, found: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        return found if isinstance(found, tuple) or self._compiled is None else self._compiled.answer(found)
+        return found if self._compiled is None else self._compiled.answer(found)
