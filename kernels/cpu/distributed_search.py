@@ -51,8 +51,8 @@ LANE = 8  # int64 of a cache line
 FULL, COUNTERS = 16, 24  # elements of `counters`, each a cache line after `TAIL`
 ENTRY_BLOCK = 512  # entries that a thread takes at a time
 
-Search = namedtuple(
-    "Search",
+RankSearch = namedtuple(
+    "RankSearch",
     "offsets targets in_offsets in_targets hub seen visited fresh queue distances predecessors outgoing buffers held"
     " counters base stride",
 )

@@ -34,7 +34,7 @@ class HostSearch(LevelSynchronousSearch):
         require_bytes(entries + bitmaps + answer + size * stride, "a search of a distributed graph")
         self.excluded, visited, fresh = np.zeros((3, stride // WORD), np.uint64)
         kernels.exclude(partition.offsets, partition.in_offsets, self.excluded)
-        self.arrays = kernels.Search(
+        self.arrays = kernels.RankSearch(
             partition.offsets,
             partition.targets,
             partition.in_offsets,
