@@ -11,7 +11,7 @@ import numpy as np
 
 from .hashing import INCREMENT, mixed
 
-LEVEL = 1 << 10  # edges that NumPy goes over in the time that a level takes besides
+LEVEL_OVERHEAD = 1 << 10  # of a level, in edges: NumPy goes over so many in that time
 
 
 def count(source, target, out_degrees, in_degrees, key):
@@ -38,8 +38,8 @@ def _asymmetry(source, target, key):
 
 
 def place(source, target, mirror, limit, cursors, targets):
-    """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on; with ``mirror`` in
-    both directions, self-loops once. Nothing is written beyond ``targets``; vertices of ``limit`` or more are skipped.
+    """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on; with ``mirror`` in both directions,
+    self-loops once. Nothing is written beyond ``targets``; edges to a vertex of ``limit`` or more are skipped.
     """
     source, target = np.array(source), np.array(target)
     if mirror:
@@ -69,8 +69,9 @@ def search(offsets, targets, sources, depth_limit, target, masked, may_expand):
     """Distances (int32) and predecessors (typed as ``targets``) of n vertices.
 
     ``sources`` are distinct, and none is in the mask ``masked[n]``, of bool, of the vertices that the search does not
-    enter. The search ends below ``depth_limit`` and after the level that reaches ``target`` (-1: none); None is
-    returned once ``may_expand(edges)`` is false before a level, of so many edges and some for its own time.
+    enter. The search ends below ``depth_limit`` and after the level that reaches ``target`` (-1: none). Before each
+    level ``may_expand(edges)`` is asked, where `LEVEL_OVERHEAD` is added to the edges of the level; the search returns
+    None once the answer is no.
     """
     n = len(offsets) - 1
     distances, predecessors = np.full(n, -1, np.int32), np.full(n, -1, targets.dtype)
@@ -83,7 +84,7 @@ def search(offsets, targets, sources, depth_limit, target, masked, may_expand):
         begins = offsets[frontier]
         degrees = offsets[frontier + 1] - begins
         ends = degrees.cumsum(dtype=np.int64)
-        if not may_expand(int(ends[-1]) + LEVEL):
+        if not may_expand(int(ends[-1]) + LEVEL_OVERHEAD):
             return None
         level += 1
         edges = np.arange(ends[-1]) + np.repeat(begins - (ends - degrees), degrees)

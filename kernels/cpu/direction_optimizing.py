@@ -266,7 +266,7 @@ def _mark_unreached(arguments, thread):
                 bits |= masked[word]
             while bits:
                 vertex = np.uint64(word) * np.uint64(WORD) + lowest_one(bits)
-                bits &= bits - np.uint64(1)
+                bits &= bits - ONE
                 s.distances[vertex] = -1
                 if want_predecessors:
                     s.predecessors[vertex] = -1

@@ -7,15 +7,15 @@ vertices, by local id; targets are global ids. Each kernel runs on one thread.
 import numpy as np
 from numba import njit
 
-from . import splitmix
+from . import hashing
 from .atomics import prefetch
 from .bits import ONE, count_ones
 from .compiled import serial
 
 FAR, NEAR = 32, 16  # arcs ahead whose cursor, and place at that, are prefetched
 # The scramble: an odd multiplier and a summand a round, and the multipliers' inverses modulo 2**64.
-MULTIPLIERS = (splitmix.INCREMENT, splitmix.MULTIPLIERS[0])
-SUMMANDS = (splitmix.MULTIPLIERS[1], 0xD6E8FEB86659FD93)
+MULTIPLIERS = (hashing.INCREMENT, hashing.MULTIPLIERS[0])
+SUMMANDS = (hashing.MULTIPLIERS[1], 0xD6E8FEB86659FD93)
 INVERSES = tuple(pow(multiplier, -1, 1 << 64) for multiplier in MULTIPLIERS)
 _MULTIPLIERS, _SUMMANDS, _INVERSES = (np.array(numbers, np.uint64) for numbers in (MULTIPLIERS, SUMMANDS, INVERSES))
 

@@ -18,10 +18,8 @@ from .atomics import prefetch
 from .bits import ONE, bit_of, word_of
 from .compiled import borrowing, serial
 
-SOON, LATER = (
-    np.uint64(4),
-    np.uint64(12),
-)  # places in the queue: whose first and last edges, and whose offsets, are prefetched
+# Places ahead of the head of the queue. Of the vertex at the first its row is prefetched, at the second its offsets.
+SOON, LATER = np.uint64(4), np.uint64(12)
 
 
 @njit(inline="always")

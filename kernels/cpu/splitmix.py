@@ -8,7 +8,6 @@ from numba import njit
 
 from . import hashing
 from .hashing import INCREMENT
-from .hashing import MULTIPLIERS as MULTIPLIERS
 
 mixed = njit(inline="always")(hashing.mixed)
 

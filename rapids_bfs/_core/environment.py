@@ -31,7 +31,8 @@ def check_environment() -> None:
 
 
 def compiling_is_off() -> bool:
-    """Is Numba told to leave kernels as they are, in Python? It is imported only where something may say so."""
+    """Is Numba told to leave kernels as they are, in Python? It is asked, which imports it, only if a variable or a
+    file may have told it so, or if it is there already."""
     told = "NUMBA_DISABLE_JIT" in os.environ or os.path.exists(".numba_config.yaml")
     if not told and "numba" not in sys.modules:
         return False

@@ -201,7 +201,7 @@ def test_parallel_edges_back_do_not_cancel_out_another_edge(vertex):
     """With any of many keys: the hash of twice a number must not be twice its hash."""
     keys = np.random.default_rng(5).integers(0, 2**64, (2000, 2), dtype=np.uint64) | np.uint64(1)
     edges = np.array([[0, vertex, vertex], [2 * vertex, 0, 0]])
-    assert all(csr.asymmetry(*edges, key) for key in keys)
+    assert all(csr.asymmetry_of_edges(*edges, key) for key in keys)
 
 
 def test_hashes_that_cancel_out_in_one_process_do_not_in_another():

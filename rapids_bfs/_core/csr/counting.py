@@ -72,8 +72,8 @@ def _asymmetry(offsets, targets, key):
 
 @parallel
 def _place(source, target, mirror, limit, cursors, targets, threads):
-    """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on; with ``mirror`` in
-    both directions, self-loops once. Nothing is written beyond ``targets``; vertices of ``limit`` or more are skipped.
+    """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on; with ``mirror`` in both directions,
+    self-loops once. Nothing is written beyond ``targets``; edges to a vertex of ``limit`` or more are skipped.
     """
     n = len(cursors)
     for thread in prange(threads):

@@ -29,7 +29,7 @@ working = nullcontext
 
 
 @serial
-def _asymmetry_of_block(source, target, key):
+def _asymmetry_of_edges(source, target, key):
     asymmetry = np.uint64(0)
     for i in range(len(source)):
         asymmetry += signed_hash(source[i], target[i], key)
@@ -98,9 +98,9 @@ def _turned(offsets: np.ndarray, targets: np.ndarray) -> Iterator[Pairs]:
     return ((target, source) for source, target in edge_blocks(offsets, targets))
 
 
-def asymmetry(source: np.ndarray, target: np.ndarray, key: np.ndarray) -> int:
+def asymmetry_of_edges(source: np.ndarray, target: np.ndarray, key: np.ndarray) -> int:
     """The sum of the signed hashes of some edges, by one thread. Edges are symmetric if it is 0 modulo 2**64."""
-    return int(_asymmetry_of_block(as_block(source), as_block(target), key))
+    return int(_asymmetry_of_edges(as_block(source), as_block(target), key))
 
 
 def transpose(offsets: np.ndarray, targets: np.ndarray, *, in_order: bool = True) -> CSR:
@@ -194,7 +194,7 @@ def without_repeats_and_loops(offsets: np.ndarray, targets: np.ndarray) -> CSR:
 
 def summary(sources: np.ndarray, targets: np.ndarray, key: np.ndarray) -> tuple[int, int]:
     """The largest id and the asymmetry of a block that is not empty."""
-    return int(max(sources.max(), targets.max())), asymmetry(sources, targets, key)
+    return int(max(sources.max(), targets.max())), asymmetry_of_edges(sources, targets, key)
 
 
 def bucket_by_owner(edges: Pairs, size: int, stride: int, *, mirror: bool, loops: bool) -> list[np.ndarray]:
