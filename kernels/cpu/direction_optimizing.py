@@ -43,7 +43,7 @@ from .atomics import fetch_add, fetch_or, prefetch
 from .bits import LAST, ONE, WORD, bit_of, count_ones, lowest_one, word_of
 from .clock import ticks
 from .compiled import borrowing, serial
-from .sequential import LATER, SOON, expand
+from .sequential import expand, prefetch_ahead
 from .team import shared
 
 # What an edge of the frontier costs top-down, and a vertex bottom-up besides its probes, in probes. Threads help little
@@ -115,11 +115,7 @@ def _top_down(arguments, thread):
         head, stop = np.uint64(start), np.uint64(min(start + block, end))
         while head < stop:
             vertex = np.uint64(s.queue[head])
-            if head + LATER < np.uint64(end):
-                prefetch(s.offsets, np.uint64(s.queue[head + LATER]))
-                soon = np.uint64(s.queue[head + SOON])
-                prefetch(s.targets, s.offsets[soon])
-                prefetch(s.targets, s.offsets[soon + ONE] - 1)
+            prefetch_ahead(s.offsets, s.targets, s.queue, head, np.uint64(end))
             head += ONE
             edge, last = np.uint64(s.offsets[vertex]), np.uint64(s.offsets[vertex + ONE])
             while edge < last:

@@ -18,8 +18,17 @@ from .atomics import prefetch
 from .bits import ONE, bit_of, word_of
 from .compiled import borrowing, serial
 
-# Places ahead of the head of the queue. Of the vertex at the first its row is prefetched, at the second its offsets.
-SOON, LATER = np.uint64(4), np.uint64(12)
+SOON, LATER = np.uint64(4), np.uint64(12)  # places ahead in the queue, of a vertex whose row or offsets are prefetched
+
+
+@njit(inline="always")
+def prefetch_ahead(offsets, targets, queue, head, end):
+    """Prefetch for vertices after ``queue[head]``: the offsets of one, and both ends of the row of a nearer one."""
+    if head + LATER < end:
+        prefetch(offsets, np.uint64(queue[head + LATER]))
+        soon = np.uint64(queue[head + SOON])
+        prefetch(targets, offsets[soon])
+        prefetch(targets, offsets[soon + ONE] - 1)
 
 
 @njit(inline="always")
@@ -33,11 +42,7 @@ def expand(offsets, targets, begin, end, level, visited, distances, predecessors
     head, stop, tail, full = np.uint64(begin), np.uint64(end), np.uint64(end), np.uint64(len(queue))
     while head < stop and tail < full:  # until all vertices are found
         vertex = np.uint64(queue[head])
-        if head + LATER < tail:
-            prefetch(offsets, np.uint64(queue[head + LATER]))
-            soon = np.uint64(queue[head + SOON])
-            prefetch(targets, offsets[soon])
-            prefetch(targets, offsets[soon + ONE] - 1)
+        prefetch_ahead(offsets, targets, queue, head, tail)
         head += ONE
         edge, last = np.uint64(offsets[vertex]), np.uint64(offsets[vertex + ONE])
         while edge < last:
