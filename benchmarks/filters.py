@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from rapids_bfs import bfs, load
-from rapids_bfs._core.csr import csr_for
+from rapids_bfs._core.csr import csr_for, is_symmetric
 from rapids_bfs._core.cuda.arrays import moved
 
 from .cases import Case, expect
@@ -55,7 +55,7 @@ def measured(spec: str, device: str) -> dict[str, list[float]]:
         "copy": lambda: (graph.offsets.copy(), graph.targets.copy()),
         DIRECTED: lambda: directed.filter(edges=edges),
         UNDIRECTED: lambda: graph.filter(edges=edges),
-        CHECK: lambda: csr.is_symmetric(half.offsets, half.targets),
+        CHECK: lambda: is_symmetric(half.offsets, half.targets),
         BY_VERTICES: lambda: graph.filter(vertices=allowed),
         SEARCH: lambda: bfs(graph, source),
         ALL_ALLOWED: lambda: bfs(graph, source, vertices=everywhere),

@@ -48,7 +48,7 @@ ASKED_ONCE = {  # in a process; tests change the answers
 
 @pytest.fixture(autouse=True)
 def engines_are_asked_again():
-    """What an engine lacks here."""
+    """Each test finds out anew what an engine lacks here."""
     yield
     for module, function in ASKED_ONCE.items():
         if module in sys.modules:

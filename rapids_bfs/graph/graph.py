@@ -14,7 +14,7 @@ import numpy as np
 
 from .._core import notebook
 from .._core.arguments import quoted
-from .._core.csr import csr_for
+from .._core.csr import csr_for, is_symmetric
 from .._core.csr.checks import check_graph
 from .._core.cuda.arrays import CPU, CUDA, DEVICES, moved, on_device, to_host
 from .._core.dtypes import frozen
@@ -468,7 +468,7 @@ class Graph(Labelled, Vertices):
 
     def _require_both_arcs(self) -> None:
         """Raise `InputError` for an edge that has only one of its arcs."""
-        if self._csr.is_symmetric(self.offsets, self.targets):
+        if is_symmetric(self.offsets, self.targets):
             return
         from .._core.csr import arcs
 

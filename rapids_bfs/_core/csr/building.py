@@ -89,9 +89,7 @@ def is_symmetric(offsets: np.ndarray, targets: np.ndarray) -> bool:
     return int(asymmetry) % 2**64 == 0
 
 
-def fill(
-    degrees: np.ndarray, blocks: Iterable[Pairs], *, mirror: bool = False, limit: int | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def fill(degrees: np.ndarray, blocks: Iterable[Pairs], *, mirror: bool = False, limit: int | None = None) -> CSR:
     """Offsets and targets of the edges in ``blocks``, whose ``degrees[n]`` were counted before.
 
     With ``mirror`` each edge is placed in both directions, a self-loop once. Targets are below ``limit``, by default n.

@@ -17,7 +17,6 @@ from ...kernels.cpu.compiled import parallel, serial
 from ..memory import require_bytes
 from ..threads import pool
 from .building import BLOCK, CSR, Pairs, as_block, degrees_of, fill, offsets_of
-from .building import is_symmetric as is_symmetric
 from .counting import signed_hash
 from .host_filter import Kept as Kept
 
