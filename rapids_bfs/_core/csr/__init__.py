@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from ..cuda.arrays import CPU, CUDA, on_device
+from ..without_numba import import_numba
 
 
 def csr_for(array: Any) -> ModuleType:
@@ -32,4 +33,7 @@ def is_symmetric(offsets: Any, targets: Any) -> bool:
 
 def csr_on(device: str) -> ModuleType:
     """The module for CSRs on "cpu" or "cuda"."""
-    return import_module(".device" if device == CUDA else ".host", __name__)
+    if device == CUDA:
+        return import_module(".device", __name__)
+    import_numba()
+    return import_module(".host", __name__)
