@@ -23,16 +23,14 @@ def numpy_will_do(things: int) -> bool:
     if "numba" in sys.modules:
         return False
     if things > min(MOST, _left):
-        import_numba()
+        _import_numba()
         return False
     _left -= things
     return True
 
 
-def import_numba() -> None:
+def _import_numba() -> None:
     """Import Numba in another thread. Ctrl-C interrupts the main thread, and half of Numba could not be mended."""
-    if "numba" in sys.modules:
-        return
     errors: list[BaseException] = []
 
     def load() -> None:

@@ -15,7 +15,6 @@ from types import ModuleType
 from typing import Any
 
 from ..cuda.arrays import CPU, CUDA, on_device
-from ..without_numba import import_numba
 
 
 def csr_for(array: Any) -> ModuleType:
@@ -33,7 +32,4 @@ def is_symmetric(offsets: Any, targets: Any) -> bool:
 
 def csr_on(device: str) -> ModuleType:
     """The module for CSRs on "cpu" or "cuda"."""
-    if device == CUDA:
-        return import_module(".device", __name__)
-    import_numba()
-    return import_module(".host", __name__)
+    return import_module(".device" if device == CUDA else ".host", __name__)

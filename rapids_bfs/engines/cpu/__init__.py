@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..._core.environment import compiling_is_off
-from ..._core.without_numba import import_numba, numpy_will_do
+from ..._core.without_numba import numpy_will_do
 from ...graph import Graph
 from ..base import OPTIONAL, BatchTraversal, Betweenness, Engine, Traversal
 
@@ -34,13 +34,11 @@ class CPU(Engine):
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
         if algorithm == "sequential":
             return super().prepare_batch(graph, algorithm)
-        import_numba()
         from .batch import ManySources
 
         return ManySources(graph)
 
     def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness:
-        import_numba()
         from .batch import Brandes
 
         return Brandes(graph)
