@@ -7,7 +7,9 @@ import inspect
 import math
 import os
 import random
+import tracemalloc
 from collections import UserDict
+from itertools import islice
 
 import networkx as nx
 import numpy as np
@@ -324,6 +326,17 @@ def test_paths_are_the_callers_to_change():
             paths.clear()
 
     ends_alike(call)
+
+
+def test_paths_are_made_as_they_are_asked_for():
+    """Two corners of a grid are joined by 184,756 paths; those to the nearest nodes are few."""
+    paths = nx.single_source_all_shortest_paths(nx.grid_2d_graph(11, 11), (0, 0), backend="rapids_bfs")
+    tracemalloc.start()
+    try:
+        assert len(list(islice(paths, 60))) == 60
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_an_unhashable_target_fails_when_the_first_path_is_asked_for():

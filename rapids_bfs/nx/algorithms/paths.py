@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 import networkx as nx
@@ -88,7 +87,7 @@ PATHS_CHANGE = (
     "and target are unspecified beginning in version 3.5\n\nTo keep the current behavior, use:\n\n"
     "\tdict(nx.shortest_path(G))"
 )
-AT_ONCE = 256  # nodes whose paths are made while the garbage collector pauses
+AT_ONCE = 1 << 10  # paths that are made while the garbage collector pauses
 METHODS = ("dijkstra", "bellman-ford")
 
 
@@ -168,14 +167,19 @@ def _paths_by_levels(search: OrderedBFS, predecessors: dict[Any, list[Any]]) -> 
     above: dict[Any, list[list[Any]]] = {}
     paths, level = above, 0
     rows = zip(predecessors.items(), search.depths.tolist(), strict=True)
-    while some := list(islice(rows, AT_ONCE)):
-        answers = []
+    while True:
+        answers, made = [], 0
         with many_objects():
-            for (node, parents), depth in some:
+            for (node, parents), depth in rows:
                 if depth > level:
                     above, paths, level = paths, {}, depth
                 paths[node] = [[*path, node] for parent in parents for path in above[parent]] if depth else [[node]]
                 answers.append((node, list(map(list, paths[node]))))
+                made += len(paths[node])
+                if made >= AT_ONCE:
+                    break
+        if not answers:
+            return
         yield from answers
 
 
