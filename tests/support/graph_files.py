@@ -146,3 +146,11 @@ def check_message(error: pytest.ExceptionInfo[InputError]) -> None:
     message = str(error.value)
     assert len(message.splitlines()) <= 2
     assert "Traceback" not in message
+
+
+def check_refusal(path: Path, content: str | bytes, message: str) -> None:
+    """To read a file of this content raises one `InputError` that matches ``message`` and names the file."""
+    with pytest.raises(InputError, match=message) as error:
+        read(write(path, content))
+    assert path.name in str(error.value)
+    check_message(error)
