@@ -25,6 +25,7 @@ from .options import (
     NoHeader,
     SourceColumn,
     TargetColumn,
+    output_file,
 )
 from .streams import (
     STANDARD,
@@ -52,11 +53,9 @@ def run(
     depth_limit: DepthLimit = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write vertex, distance and predecessor: .parquet, .arrow, .feather, .csv or .tsv; - for CSV on "
-            "standard output.",
-            parser=output_path,
+        output_file(
+            "Write vertex, distance and predecessor: .parquet, .arrow, .feather, .csv or .tsv; - for CSV on standard "
+            "output."
         ),
     ] = None,
     engine: EngineName = "auto",

@@ -23,13 +23,13 @@ from .options import (
     OptionalGraph,
     SourceColumn,
     TargetColumn,
+    output_file,
 )
 from .streams import (
     GraphInput,
     check_outputs,
     devices_of,
     engines_named,
-    output_path,
     parsed_id,
     suites_named,
     table_console,
@@ -80,19 +80,10 @@ BaselineName = Annotated[
         autocompletion=engines_named,
     ),
 ]
-CsvFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Write a row for each run, or each graph of a suite, as CSV.", parser=output_path
-    ),
-]
-MarkdownFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the tables as Markdown.", parser=output_path)
-]
-LatexFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the tables as LaTeX.", parser=output_path)]
-HtmlFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write a page with plots for a browser.", parser=output_path)
-]
+CsvFile = Annotated[Path | None, output_file("Write a row for each run, or each graph of a suite, as CSV.")]
+MarkdownFile = Annotated[Path | None, output_file("Write the tables as Markdown.")]
+LatexFile = Annotated[Path | None, output_file("Write the tables as LaTeX.")]
+HtmlFile = Annotated[Path | None, output_file("Write a page with plots for a browser.")]
 Wide = Annotated[bool, typer.Option("--wide", help="Show every column, below each other in a narrow terminal.")]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -53,8 +53,12 @@ Gpus = Annotated[
 DepthLimit = Annotated[
     int | None, typer.Option("--depth-limit", metavar="D", help="Search no further than this distance.")
 ]
-JsonFile = Annotated[
-    Path | None,
-    typer.Option("--json", metavar="FILE", help="Write everything as JSON; - for standard output.", parser=output_path),
-]
+
+
+def output_file(help: str) -> Any:
+    """The option of a file that a command writes."""
+    return typer.Option(metavar="FILE", help=help, parser=output_path)
+
+
+JsonFile = Annotated[Path | None, output_file("Write everything as JSON; - for standard output.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
