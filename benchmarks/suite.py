@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from platformdirs import user_cache_path
 
 from rapids_bfs import as_graph, compare_suite, load
+from rapids_bfs.comparison.suite_runner import THREADS
 
 from .cases import Case, say
 from .record import Record, about
@@ -50,8 +51,8 @@ def suite(
 
 
 def _kept(*asked) -> Path:
-    """A file in the cache for what is asked, this commit and this machine."""
-    told = json.dumps([asked, about() | {"date": ""}], default=str)
+    """A file in the cache for what is asked, this commit, this machine and its numbers of threads."""
+    told = json.dumps([asked, {name: os.environ.get(name) for name in THREADS}, about() | {"date": ""}], default=str)
     return Path(
         user_cache_path("rapids_bfs", appauthor=False), "benchmarks", f"{sha256(told.encode()).hexdigest()}.json"
     )
@@ -110,6 +111,10 @@ def _engines(record: Record):
     return list(dict.fromkeys(name for _, _, found in _rows(record) for name in found))
 
 
+def _medians(found):
+    return {name: engine["median_ms"] for name, engine in found.items()}
+
+
 def times_table(record: Record) -> Table:
     """Medians, in ms."""
     engines = _engines(record)
@@ -125,11 +130,12 @@ def speed_ups_table(record: Record) -> Table:
     ratios: dict[str, list[float]] = {each: [] for each in others}
     rows = []
     for name, _, found in _rows(record):
-        row = {each: found[each]["median_ms"] / found[ours]["median_ms"] for each in others if each in found}
+        times = _medians(found)
+        row = {each: times[each] / times[ours] for each in others if {each, ours} <= times.keys()}
         for each, ratio in row.items():
             ratios[each].append(ratio)
         rows.append([code(name), *map(row.get, others)])
-    means = ["geometric mean", *(geometric_mean(each) for each in ratios.values())]
+    means = ["geometric mean", *(geometric_mean(each) if each else None for each in ratios.values())]
     return " | ".join([f"{ours}, times as fast as", *map(code, others)]), [*rows, means]
 
 
@@ -142,13 +148,13 @@ def preparations_table(record: Record) -> Table:
 
 def behind_table(record: Record) -> Table:
     """Where another engine is faster than ours."""
-    ours, *others = _engines(record)
+    ours, *_ = _engines(record)
     rows = []
     for name, _, found in _rows(record):
-        mine = found[ours]["median_ms"]
-        fastest = min((each for each in others if each in found), key=lambda each: found[each]["median_ms"])
-        if (best := found[fastest]["median_ms"]) < mine:
-            rows.append([code(name), mine, code(fastest), best, mine / best])
+        times = _medians(found)
+        fastest = min(times, key=times.__getitem__)
+        if ours in times and times[fastest] < times[ours]:
+            rows.append([code(name), times[ours], code(fastest), times[fastest], times[ours] / times[fastest]])
     return f"graph | {ours}, ms | the fastest | its ms | it is so many times as fast", rows
 
 

@@ -67,12 +67,22 @@ def test_help(name, capsys):
 )
 def test_a_case_writes_its_record_and_prints_its_table(arguments, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(nx.config, "warnings_to_ignore", set())
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     path = tmp_path / "found.json"
     assert program.main([*arguments, "--json", str(path)]) == 0
     record = read(path)
     about = record["states"][0] if "states" in record else record
     assert {"date", "machine", "versions"} <= about.keys()
     assert markdown(program.CASES[arguments[0]].table(record)) in capsys.readouterr().out
+
+
+def test_a_suite_with_other_threads_is_measured_anew(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    arguments = ["suite", "--scales", "2", "--engines", "scipy", "--sources", "1"]
+    for threads in ("1", "2"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        assert program.main([*arguments, "--json", str(tmp_path / "found.json")]) == 0
+    assert len(list((tmp_path / "rapids_bfs" / "benchmarks").iterdir())) == 2
 
 
 def test_bad_input_is_one_line(capsys):
