@@ -11,7 +11,6 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from ._core.arguments import quoted, whole_number
 from ._core.csr import csr_for
@@ -20,6 +19,7 @@ from ._core.cuda.kernels import launch
 from ._core.threads import pool
 from .errors import InputError
 from .graph import Graph, Vertices, checked_mask
+from .kernels.cpu import prange
 from .kernels.cpu.compiled import parallel
 from .result import BFSResult, Distances
 

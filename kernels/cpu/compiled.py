@@ -22,7 +22,6 @@ import os
 import threading
 from contextlib import suppress
 from functools import partial, update_wrapper
-from queue import SimpleQueue
 from types import FunctionType
 
 from llvmlite.binding import ffi
@@ -31,6 +30,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.np.ufunc import parallel as threading_layer
 
 from .disk_cache import keep_on_disk
+from .uninterrupted import uninterrupted
 
 _compiler_locks = global_compiler_lock, ffi.lib._lock
 _entry = threading.RLock()  # to the threading layer
@@ -138,26 +138,11 @@ def set_num_threads(number):
     threading_layer._set_num_threads(number)
 
 
-def _uninterrupted(function, *arguments, **named):
-    """Call ``function`` where no interrupt can stop it half-way, and return its value or raise its exception."""
-    if threading.current_thread() is not threading.main_thread() or global_compiler_lock.is_locked():  # by this thread
-        return function(*arguments, **named)
-    outcome = SimpleQueue()
-
-    def call():
-        try:
-            outcome.put((function(*arguments, **named), None))
-        except BaseException as error:
-            outcome.put((None, error))
-
-    try:
-        threading.Thread(target=call).start()
-    except RuntimeError:  # too many threads, or the interpreter is shutting down
-        call()
-    result, error = outcome.get()
-    if error is not None:
-        raise error
-    return result
+def _uninterrupted(function, *arguments):
+    """`uninterrupted`, unless this thread is compiling already: another one would wait for its lock."""
+    if global_compiler_lock.is_locked():
+        return function(*arguments)
+    return uninterrupted(function, *arguments)
 
 
 def _before_fork():

@@ -24,6 +24,8 @@ from numba.core.caching import (
 )
 from numba.core.runtime import rtsys
 
+from ..by_numpy import hashing
+
 _warned = False
 _announced = False
 
@@ -49,7 +51,8 @@ def folder():
 @functools.cache
 def _kernels_stamp():
     """A hash of the functions that may be compiled into any other."""
-    sources = sorted(Path(__file__).parent.rglob("*.py"))
+    folders = Path(__file__).parent, Path(hashing.__file__).parent
+    sources = sorted(source for folder in folders for source in folder.rglob("*.py"))
     return hashlib.sha256(b"\0".join(source.read_bytes() for source in sources)).digest()
 
 

@@ -7,7 +7,7 @@ vertices, by local id; targets are global ids. Each kernel runs on one thread.
 import numpy as np
 from numba import njit
 
-from . import hashing
+from ..by_numpy import hashing
 from .atomics import prefetch
 from .bits import ONE, count_ones
 from .compiled import serial

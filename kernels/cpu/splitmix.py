@@ -6,8 +6,8 @@ Source: G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generat
 import numpy as np
 from numba import njit
 
-from . import hashing
-from .hashing import INCREMENT
+from ..by_numpy import hashing
+from ..by_numpy.hashing import INCREMENT
 
 mixed = njit(inline="always")(hashing.mixed)
 

@@ -36,6 +36,6 @@ def compiling_is_off() -> bool:
     told = "NUMBA_DISABLE_JIT" in os.environ or os.path.exists(".numba_config.yaml")
     if not told and "numba" not in sys.modules:
         return False
-    import numba
+    from ..kernels.cpu import numba
 
     return bool(numba.config.DISABLE_JIT)

@@ -12,11 +12,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-import numba
 import numpy as np
 
 from ..errors import InputError
-from ..kernels.cpu import team
+from ..kernels.cpu import numba, team
 from ..kernels.cpu.compiled import num_threads, set_num_threads, start_threads, threads_lost
 from .environment import WrongVariable
 from .forks import in_each_child

@@ -9,11 +9,11 @@ from __future__ import annotations
 import secrets
 
 import numpy as np
-from numba import njit
 
 from .._core.csr.building import as_block
 from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
+from ..kernels.cpu import njit
 from ..kernels.cpu.compiled import serial
 from ..kernels.cpu.splitmix import mixed
 

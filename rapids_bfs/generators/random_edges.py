@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
+from ..kernels.cpu import njit, prange
 from ..kernels.cpu.compiled import parallel
 from ..kernels.cpu.splitmix import random_bits
 

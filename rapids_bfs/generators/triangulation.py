@@ -13,10 +13,10 @@ IJFCS 13, 2002; J. Shewchuk, Adaptive precision floating-point arithmetic and fa
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from .._core.dtypes import index_dtype
 from ..errors import InputError
+from ..kernels.cpu import njit
 from ..kernels.cpu.compiled import serial
 from ..kernels.cpu.splitmix import random_bits
 

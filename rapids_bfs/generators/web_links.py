@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
+from ..kernels.cpu import prange
 from ..kernels.cpu.compiled import parallel, serial
 
 COPIED = 0.8  # the share of links that are copied

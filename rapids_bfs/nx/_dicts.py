@@ -22,8 +22,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numba import types
 
+from ..kernels.cpu import types
 from ..kernels.cpu.atomics import prefetch
 from ..kernels.cpu.compiled import compiled
 

@@ -11,7 +11,7 @@ from rapids_bfs._core.cuda.driver import driver
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "tests" / "gpu" / "validated.json"
 CODE = ("kernels", "rapids_bfs/engines")
-ON_THE_HOST = ("kernels/cpu", "rapids_bfs/engines/cpu", "rapids_bfs/engines/libraries")
+ON_THE_HOST = ("kernels/cpu", "kernels/by_numpy", "rapids_bfs/engines/cpu", "rapids_bfs/engines/libraries")
 PACKAGES = ("cupy", "cupy-cuda13x", "cupy-cuda12x", "numba", "numba-cuda", "numpy", "scipy")
 
 

@@ -141,6 +141,13 @@ def test_kernels_know_nothing_of_the_package(arrows):
             assert all(other.startswith("rapids_bfs.kernels") for other in others), name
 
 
+def test_others_take_numba_from_the_kernels():
+    """Which import it where no interrupt can leave half of it."""
+    for name, path in modules().items():
+        if not name.startswith(("rapids_bfs.kernels", "rapids_bfs.engines.gpu")):
+            assert not [*imported(name, path, {"numba"})], name
+
+
 def test_the_top_is_small():
     names = {path.name.removesuffix(".py") for path in FOLDERS["rapids_bfs"].iterdir()}
     besides = {"__init__", "__main__", "__pycache__", "py.typed", "data", "kernels"}

@@ -75,12 +75,15 @@ def test_kernels_are_inside_the_package_and_know_nothing_of_it():
         "rapids_bfs",
         "rapids_bfs.errors",
         "rapids_bfs.kernels",
+        "rapids_bfs.kernels.by_numpy",
+        "rapids_bfs.kernels.by_numpy.hashing",
         "rapids_bfs.kernels.cpu",
         "rapids_bfs.kernels.cpu.atomics",
         "rapids_bfs.kernels.cpu.bits",
         "rapids_bfs.kernels.cpu.compiled",
         "rapids_bfs.kernels.cpu.disk_cache",
         "rapids_bfs.kernels.cpu.sequential",
+        "rapids_bfs.kernels.cpu.uninterrupted",
     }
 
 

@@ -2,7 +2,7 @@
 
 Edges are read twice, a block at a time: once to count those of each vertex, once to place them. So an adjacency keeps
 the order of the edge list, and little memory is needed besides the result. `counting` has the compiled kernels;
-`kernels.cpu.by_numpy` has the same functions for a process that has not imported Numba.
+`kernels.by_numpy` has the same functions for a process that has not imported Numba.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import ModuleType
 import numpy as np
 
 from ...errors import InputError
-from ...kernels.cpu import by_numpy
+from ...kernels import by_numpy
 from ..dtypes import frozen, index_dtype
 from ..memory import require_bytes
 from ..without_numba import numpy_will_do

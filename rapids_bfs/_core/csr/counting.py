@@ -8,11 +8,11 @@ result.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
+from ...kernels.by_numpy.hashing import INCREMENT
+from ...kernels.cpu import njit, prange
 from ...kernels.cpu.atomics import prefetch
 from ...kernels.cpu.compiled import parallel
-from ...kernels.cpu.hashing import INCREMENT
 from ...kernels.cpu.splitmix import mixed
 from ..threads import pool
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 
 import numpy as np
-from numba import prange
 
-from ...kernels.cpu import afforest
+from ...kernels.cpu import afforest, prange
 from ...kernels.cpu import distributed as kernels
 from ...kernels.cpu.compiled import parallel, serial
 from ..memory import require_bytes

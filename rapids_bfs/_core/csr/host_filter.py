@@ -6,8 +6,8 @@ The masks are copied into the bitmap, so what other threads write to them afterw
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
+from ...kernels.cpu import prange
 from ...kernels.cpu.bits import LAST, ONE, WORD, bit_of, count_ones, lowest_one, word_of, words
 from ...kernels.cpu.compiled import parallel, serial
 from ..dtypes import index_dtype

@@ -11,7 +11,7 @@ from ..._core.cuda.arrays import to_host
 from ..._core.memory import require_bytes
 from ..._core.without_numba import numpy_will_do
 from ...graph import Graph
-from ...kernels.cpu import by_numpy
+from ...kernels import by_numpy
 from ..base import Options, Traversal, kernel_limit
 
 

@@ -1,8 +1,8 @@
 """By NumPy alone: what a first search needs, for a process that has not imported Numba.
 
 `count`, `asymmetry`, `place` and `gather` are those of `rapids_bfs._core.csr.counting`. `search` is the textbook queue,
-a level at a time, with the tree and the order of `sequential`: in a level, the first edge to a vertex, in the order of
-the queue, is that of its predecessor. O(n + m), and about 30 µs a level.
+a level at a time, with the tree and the order of `kernels.cpu.sequential`: in a level, the first edge to a vertex, in
+the order of the queue, is that of its predecessor. O(n + m), and about 30 µs a level.
 
 Ids that another thread may change are copied, so that those which are checked are those which are used.
 """

@@ -1,4 +1,4 @@
-"""The finaliser of splitmix64, a bijective hash of 64 bits. `splitmix` has it compiled.
+"""The finaliser of splitmix64, a bijective hash of 64 bits. `kernels.cpu.splitmix` has it compiled.
 
 Source: G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
 """
