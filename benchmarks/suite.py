@@ -160,9 +160,9 @@ def behind_table(record: Record) -> Table:
 
 VIEWS = {"suite-speed-ups": speed_ups_table, "suite-preparation": preparations_table, "suite-behind": behind_table}
 ON_GPU = partial(suite, scales=("18", "20"), engines=("cupy", "numba-cuda", *RAPIDS), sources=8, pool=True, gaps=True)
-LARGE = partial(suite, scales=("22",), engines=("cpu", "scipy"), sources=4)
+LARGE = partial(suite, scales=("22",), engines=("cpu", "scipy", "igraph", "networkit", "graphblas"), sources=4)
 CASES = [
     Case("suite", "a suite of graphs beside other libraries", suite, times_table, (), "suite_synthetic", VIEWS),
-    Case("suite-large", "the same at scale 22 beside SciPy", LARGE, times_table, (), "suite_22"),
+    Case("suite-large", "the same at scale 22", LARGE, times_table, (), "suite_22"),
     Case("suite-gpu", "the same beside cuGraph", ON_GPU, times_table, ("GPU", "cuGraph"), "suite_synthetic"),
 ]
