@@ -113,7 +113,8 @@ class BFSResult(Distances):
     trace : Trace or None
         A record of each level, if requested.
     vertices : bool array of n, or None
-        The vertices that the search was allowed to enter, on the graph's device; None for all.
+        The vertices that the search was allowed to enter, on the graph's device; None for all. On a device this is the
+        mask that was given, not a copy.
 
     Examples
     --------

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -18,7 +19,7 @@ import pyarrow.compute as pc
 
 from .._core.arguments import quoted
 from ..errors import InputError
-from ..graph import EdgeData, Graph
+from ..graph import Categories, EdgeData, Graph
 from ._bounded import DECIMAL
 from ._edge_data import Asked, carried
 from ._file import File, refuse_isolated
@@ -92,7 +93,7 @@ def _batches(
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
-    parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    parse = _parsing(delimiter)
     # With several threads Arrow's errors do not name the row.
     one_thread = arrow_csv.ReadOptions(use_threads=False, column_names=names)
     row = 0
@@ -167,15 +168,41 @@ def type_of_ids(texts: Sequence[str]) -> pa.DataType:
 def _data(
     file: File, edge_data: Asked, names: list[str], ends: tuple[str, str], delimiter: str, given: list[str] | None
 ) -> EdgeData:
-    """What the edges carry, read whole."""
+    """What the edges carry, read whole. Integers beyond int64, which Arrow rounds to floats, are uint64 if they fit."""
     from pyarrow import csv as arrow_csv
 
     wanted = [name for name in (*ends[:1], *edge_data) if name in names]
-    convert = arrow_csv.ConvertOptions(include_columns=wanted, null_values=[""], strings_can_be_null=True)
-    parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    with file.open_for_arrow() as content:
-        table = arrow_csv.read_csv(content, arrow_csv.ReadOptions(column_names=given), parse, convert)
+
+    def read(types: dict[str, pa.DataType]) -> pa.Table:
+        with file.open_for_arrow() as content:
+            convert = _conversion(wanted, types)
+            return arrow_csv.read_csv(content, arrow_csv.ReadOptions(column_names=given), _parsing(delimiter), convert)
+
+    table = read({})
+    large = [
+        name
+        for name in wanted
+        if pa.types.is_floating(table[name].type) and (pc.max(table[name]).as_py() or 0) > LARGEST
+    ]
+    if large:
+        with suppress(pa.ArrowInvalid):
+            table = read(dict.fromkeys(large, pa.uint64()))
     return carried(edge_data, names, ends, table.num_rows, str(file), lambda place: table.column(names[place]))
+
+
+def _parsing(delimiter: str) -> Any:
+    from pyarrow import csv as arrow_csv
+
+    return arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+
+
+def _conversion(columns: list[str], types: dict[str, pa.DataType]) -> Any:
+    """How columns that edges carry are read, in these types or in those that Arrow sees."""
+    from pyarrow import csv as arrow_csv
+
+    return arrow_csv.ConvertOptions(
+        include_columns=columns, column_types=types, null_values=[""], strings_can_be_null=True
+    )
 
 
 def _csv_place(message: str, names: list[str], header: bool) -> str:
@@ -195,11 +222,38 @@ def write_csv(graph: Graph, stream: IO[bytes], *, delimiter: str = ",") -> None:
     refuse_isolated(graph, isolated(graph), "a CSV")
     table = to_arc_table(graph)
     refuse_numbers_as_strings(graph)
-    for label in graph.labels if graph.labels is not None and graph.has_objects else ():
-        if "\0" in label:
-            raise InputError(f"the id {quoted(label)} has a NUL, which text cannot hold; .parquet and .arrow can")
-    quoting = "all_valid" if graph.has_objects else "none"
+    if graph.labels is not None and graph.has_objects:
+        _refuse_nul("id", graph.labels)
+    for title, column in graph.edge_data.items():
+        if isinstance(column, Categories):
+            _require_strings_kept(title, column.categories[np.unique(column.codes[column.codes >= 0])].tolist())
+    strings = any(pa.types.is_large_string(type) or pa.types.is_string(type) for type in table.schema.types)
+    quoting = "all_valid" if strings else "none"
     arrow_csv.write_csv(table, stream, arrow_csv.WriteOptions(delimiter=delimiter, quoting_style=quoting))
+
+
+def _refuse_nul(what: str, strings: Iterable[str]) -> None:
+    """Raise `InputError` naming the first string with a NUL."""
+    for string in strings:
+        if "\0" in string:
+            raise InputError(f"the {what} {quoted(string)} has a NUL, which text cannot hold; .parquet and .arrow can")
+
+
+def _require_strings_kept(title: str, strings: list[str]) -> None:
+    """Raise `InputError` if these strings, which edges carry, would be read as others, or as numbers or dates."""
+    from pyarrow import csv as arrow_csv
+
+    _refuse_nul(f"edge data {title!r}", strings)
+    content = io.BytesIO()
+    arrow_csv.write_csv(pa.table({title: pa.array(strings, pa.large_string())}), content)
+    content.seek(0)
+    found = arrow_csv.read_csv(content, parse_options=_parsing(","), convert_options=_conversion([title], {})).column(0)
+    if found.to_pylist() != strings:
+        lost, as_what = ("", "missing") if "" in strings else (strings[0], found.type)
+        raise InputError(
+            f"edges carry strings {title!r}, and {quoted(lost)} would be read as {as_what}; .parquet, .arrow and .npz "
+            "keep them"
+        )
 
 
 write_tsv = partial(write_csv, delimiter="\t")

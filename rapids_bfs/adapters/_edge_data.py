@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from .._core.cuda.arrays import CPU, CUDA, on_device, to_device, to_host
 from .._core.formatting import counted
 from ..errors import InputError
 from ..graph import NO_EDGE_DATA, Categories, Dates, EdgeData, Graph
-from ..graph.edge_data import checked_edge_data
+from ..graph.edge_data import checked_edge_data, with_usual_unit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,7 +98,7 @@ def column_of(values: Any, where: str, device: str = CPU) -> Any:
         array = to_device(values)
         return _plain(array if device == CUDA else array.get(), where)
     if isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biufM":
-        return _plain(values, where)
+        return with_usual_unit(_plain(values, where), where)
     return arrow_column(_as_arrow(values, where), where)
 
 
@@ -126,7 +127,14 @@ def _as_arrow(values: Any, where: str) -> Any:
         raise InputError(f"{where}: an array or a list is wanted, not {quoted(values)}")
     try:
         series = pd.Series(values.tolist() if isinstance(values, np.ndarray) else values)
-        column = array_of(series.where(series.notna(), None) if series.dtype == object else series)  # NaN is no string
+        if series.dtype == object:
+            series = series.where(series.notna(), None)  # NaN is no string
+            types = set(map(type, series)) - {type(None)}
+            if types == {date}:
+                return pa.array(series, pa.date32())
+            if types and types <= {datetime, pd.Timestamp}:
+                series = series.infer_objects()
+        column = array_of(series)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{where}: {error}") from None
     if column is None:

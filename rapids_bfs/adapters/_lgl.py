@@ -26,7 +26,7 @@ from ..graph import Graph
 from ._bounded import DECIMAL
 from ._file import File, refuse_isolated
 from ._ids import are_written_integers, refuse_written_integers
-from ._tables import isolated, require_strings, to_edge_table, write_rows
+from ._tables import isolated, require_strings
 from .edges import from_numbered
 
 HEADER = "#"  # of a vertex in .lgl
@@ -121,9 +121,10 @@ def _check_weight(fields: list[str], file: File, number: int) -> None:
 
 def write_ncol(graph: Graph, stream: IO[bytes]) -> None:
     """Each edge on a line. Raises `InputError` for a graph that the format cannot hold."""
-    _names(graph)
+    names = _names(graph)
     refuse_isolated(graph, isolated(graph), "NCOL")
-    write_rows(to_edge_table(graph), stream, " ")
+    for source, target in zip(*(ends.tolist() for ends in graph.vertex_pairs()), strict=True):
+        stream.write(f"{names[source]} {names[target]}\n".encode())
 
 
 def write_lgl(graph: Graph, stream: IO[bytes]) -> None:

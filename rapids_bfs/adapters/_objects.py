@@ -25,6 +25,8 @@ def array_of(series: Any) -> Any:
     try:
         if isinstance(series.dtype, pd.SparseDtype):
             series = series.sparse.to_dense()
+        if isinstance(series.dtype, np.dtype) and not series.dtype.isnative:
+            series = series.astype(series.dtype.newbyteorder("="))
         values = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else series
         if values.dtype == object and not of_one_kind(values):
             return None

@@ -15,7 +15,7 @@ from .._core.formatting import counted
 from .._core.memory import available_bytes, available_device_bytes, require_bytes, require_device_bytes
 from ..engines import BatchTraversal, Options, Summary, batch_traversal
 from ..errors import InputError
-from ..graph import Mask, Vertices, require_unmasked
+from ..graph import Mask, Vertices, kept_mask, require_unmasked
 from ..loading import as_graph
 from ..result import same_answers
 from .bfs import checked_depth_limit
@@ -153,7 +153,7 @@ def bfs_batch(
     5
     """
     graph = as_graph(graph)
-    mask = graph.mask(vertices)
+    mask = kept_mask(graph, vertices)
     places = vertices_of_sources(graph, sources)
     if mask is not None and sources is None:
         places = places[to_host(mask)]

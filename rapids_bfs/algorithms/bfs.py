@@ -12,7 +12,7 @@ from .._core.cuda.arrays import CPU, on_device, to_host
 from .._core.dtypes import INT32_LIMIT
 from ..engines import DEFAULT, Options, search
 from ..errors import InputError
-from ..graph import Graph, Mask
+from ..graph import Graph, Mask, kept_mask
 from ..loading import as_graph
 from ..result import BFSResult
 
@@ -119,7 +119,7 @@ def _checked_options(
         flag(deterministic, "deterministic"),
         flag(trace, "trace"),
         flag(check, "check"),
-        graph.mask(vertices),
+        kept_mask(graph, vertices),
     )
 
 

@@ -8,4 +8,5 @@ from .graph import Graph as Graph
 from .graph import Vertices as Vertices
 from .masks import Mask as Mask
 from .masks import checked_mask as checked_mask
+from .masks import kept_mask as kept_mask
 from .masks import require_unmasked as require_unmasked

@@ -15,6 +15,7 @@ from .._core.formatting import counted
 from ..errors import InputError
 
 NUMBERS = "bool, integers and floats of up to 64 bits"
+USUAL_UNITS = {"Y": "D", "M": "D", "W": "D", "h": "s", "m": "s"} | {unit: unit for unit in ("D", "s", "ms", "us", "ns")}
 NOT_A_TIME = np.iinfo(np.int64).min  # how NumPy stores NaT
 
 Changed = Callable[[Any], Any]  # of the array that holds a column
@@ -32,7 +33,7 @@ class EdgeData(Mapping[str, Any]):
     __hash__ = object.__hash__
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
-        self._columns: dict[str, Any] | None = dict(columns)
+        self._columns: Any = dict(columns)  # None until they are put together
         self._pending: Callable[[], EdgeData] | None = None
 
     def __getitem__(self, name: str) -> Any:
@@ -63,11 +64,12 @@ class EdgeData(Mapping[str, Any]):
 
     @property
     def _now(self) -> dict[str, Any]:
-        if self._columns is None:
-            pending = self._pending
-            self._columns = {} if pending is None else pending()._now
+        pending = self._pending  # read first: another thread that puts the columns together clears it last
+        if self._columns is None and pending is not None:
+            self._columns = pending()._now
             self._pending = None
-        return self._columns
+        columns: dict[str, Any] = self._columns
+        return columns
 
     @property
     def nbytes(self) -> int:
@@ -272,7 +274,7 @@ def _checked(title: Any, column: Any, arcs: int, device: str, name: str) -> Any:
         raise InputError(f"{where} must be on {device!r}, where the graph is")
     if isinstance(column, Categories) and arcs and (array.min() < -1 or array.max() >= len(column.categories)):
         raise InputError(f"{where}: a code is not one of its {len(column.categories):,} categories")
-    return _changed(column, _contiguous)
+    return _changed(column, lambda array: with_usual_unit(_contiguous(array), where))
 
 
 def _array_of(column: Any, where: str) -> Any:
@@ -286,6 +288,25 @@ def _array_of(column: Any, where: str) -> Any:
             f"{where}: {array.dtype} is none of {NUMBERS}, datetime64: as_graph makes categories of strings"
         )
     return array
+
+
+def with_usual_unit(array: Any, where: str) -> Any:
+    """``array``, or its dates in days, or in the next smaller one of the units that Arrow, pandas and Polars have.
+
+    Raises `InputError` if there is none, or the dates do not fit.
+    """
+    if array.dtype.kind != "M":
+        return array
+    unit, multiple = np.datetime_data(array.dtype)
+    usual = USUAL_UNITS.get(unit)
+    if usual is None:
+        raise InputError(f"{where}: dates are kept in units from days to nanoseconds, not as {array.dtype}")
+    if unit == usual and multiple == 1:
+        return array
+    converted = array.astype(f"M8[{usual}]")
+    if (converted.astype(array.dtype).view(np.int64) != array.view(np.int64)).any():  # NumPy's comparison wraps too
+        raise InputError(f"{where}: its dates are beyond those of {converted.dtype}")
+    return converted
 
 
 def _contiguous(array: Any) -> Any:

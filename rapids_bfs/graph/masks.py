@@ -36,6 +36,12 @@ def checked_mask(mask: Mask, graph: Any, length: int, what: str) -> Any:
     return there if there.flags.c_contiguous else there.copy()
 
 
+def kept_mask(graph: Any, vertices: Mask | None) -> Any:
+    """`graph.mask` for a result to keep: on the host a copy, since the caller may change his array for the next one."""
+    mask = graph.mask(vertices)
+    return mask if mask is None or on_device(mask) else mask.copy()
+
+
 def require_unmasked(graph: Any, mask: Any, vertices: Any) -> None:
     """Raise `InputError` naming the first of these vertices that a mask leaves out."""
     if mask is None:

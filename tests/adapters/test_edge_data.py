@@ -1,5 +1,6 @@
 """What edges carry, from every kind of table, file and graph that has it, and back."""
 
+from datetime import date, datetime
 from functools import partial
 
 import networkx as nx
@@ -153,6 +154,76 @@ def test_csv_columns_have_the_types_that_arrow_sees(tmp_path):
     graph.save(tmp_path / "part-2.parquet")
     several = read(tmp_path / "part-*.parquet", edge_data=["kind"])
     assert np.asarray(several.edge_data["kind"]).tolist() == ["x", "x", None, None]
+
+
+STRINGS = ["a,b", 'x"y', "a\nb", "NA", "null", "nan"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz"])
+def test_csv_keeps_strings_or_refuses_them(tmp_path, suffix):
+    path = tmp_path / f"edges{suffix}"
+    sources = np.arange(len(STRINGS))
+    as_graph((sources, sources + 1), edge_data={"kind": STRINGS}).save(path)
+    assert np.asarray(read(path, edge_data=["kind"]).edge_data["kind"]).tolist() == STRINGS
+    for strings, message in [
+        (["x", ""], "'kind', and '' would be read as missing"),
+        (["1", "2"], "'kind', and '1' would be read as int64"),
+        (["x", "a\0b"], "data 'kind' 'a.x00b' has a NUL"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            as_graph(([0, 1], [1, 2]), edge_data={"kind": strings}).save(path, force=True)
+
+
+def test_csv_keeps_integers_beyond_int64(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text(f"source,target,hash,size\n0,1,{2**63 + 1},1e300\n1,2,5,2\n")
+    data = read(path, edge_data=["hash"]).edge_data
+    assert data["hash"].tolist() == [2**63 + 1, 5]
+    assert read(path, edge_data=["hash", "size"]).edge_data["size"].tolist() == [1e300, 2]
+
+
+DAYS = ["2024-02-01", "2025-01-01"]
+
+
+@pytest.mark.parametrize(
+    ("dates", "unit"),
+    [
+        (np.array(DAYS, "M8[M]"), "D"),
+        (np.array(DAYS, "M8[h]"), "s"),
+        (np.array(DAYS, "M8[12h]"), "s"),
+        (np.array(DAYS, "M8[ms]"), "ms"),
+        ([date.fromisoformat(day) for day in DAYS], "D"),
+        (pd.Series([datetime.fromisoformat(day) for day in DAYS], dtype=object), "us"),
+    ],
+)
+def test_dates_of_any_unit_or_as_objects(tmp_path, dates, unit):
+    graph = as_graph(([0, 1], [1, 2]), edge_data={"time": dates})
+    assert graph.edge_data["time"].dtype == f"M8[{unit}]"
+    again = as_graph(graph.to("arrow"), edge_data=["time"])
+    for held in graph, again, graph.replace(edge_data={"time": graph.edge_data["time"]}):
+        assert held.edge_data["time"].astype("M8[D]").astype(str).tolist() == DAYS
+
+
+@pytest.mark.parametrize(
+    ("dates", "message"),
+    [
+        (np.array(["NaT", "NaT"], "M8"), "in units from days to nanoseconds, not as datetime64"),
+        (np.array([1, 2], "M8[fs]"), "in units from days to nanoseconds"),
+        (np.array([2**60, 2], "M8[h]"), r"beyond those of datetime64\[s\]"),
+    ],
+)
+def test_dates_that_nobody_else_has_are_refused(dates, message):
+    with pytest.raises(InputError, match=message):
+        as_graph(([0, 1], [1, 2]), edge_data={"time": dates})
+    with pytest.raises(InputError, match=message):
+        as_graph(([0, 1], [1, 2])).replace(edge_data={"time": dates})
+
+
+def test_frames_in_the_other_order_of_bytes():
+    frame = pd.DataFrame({"src": np.array([0, 1], ">i4"), "dst": np.array([1, 2], ">i8"), "w": np.array([1, 2], ">f4")})
+    graph = as_graph(frame, edge_data=["w"])
+    assert graph.labels is None
+    assert graph.edge_data["w"].tolist() == [1, 2]
 
 
 FRAME = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "time": [1, 2], "list": [[1], [2]]})

@@ -121,12 +121,12 @@ def test_files_are_read_as_igraph_reads_them(data: st.DataObject, suffix: str) -
 
 
 def test_igraph_reads_what_we_write(tmp_path: Path) -> None:
-    graph = as_graph([("a", "bc"), ("bc", "d"), ("d", "d")], directed=False)
+    graph = as_graph([("a", "bc"), ("bc", 'd"'), ('d"', 'd"')], directed=False)
     for suffix, reader in READERS.items():
         graph.save(tmp_path / f"a{suffix}")
         assert edges(reader(str(tmp_path / f"a{suffix}"), directed=False)) == our_edges(graph)
-    assert (tmp_path / "a.ncol").read_text() == "a bc\nbc d\nd d\n"
-    assert (tmp_path / "a.lgl").read_text() == "# a\nbc\n# bc\nd\n# d\nd\n"
+    assert (tmp_path / "a.ncol").read_text() == 'a bc\nbc d"\nd" d"\n'
+    assert (tmp_path / "a.lgl").read_text() == '# a\nbc\n# bc\nd"\n# d"\nd"\n'
 
 
 def test_we_read_what_igraph_writes(tmp_path: Path) -> None:

@@ -161,6 +161,16 @@ def test_a_distributed_graph_refuses_a_mask_of_arcs():
             call()
 
 
+def test_results_keep_the_mask_that_they_were_given():
+    """It may be changed for the next search."""
+    graph = load("path:5")
+    mask = np.array([True, True, True, False, True])
+    found, batch = bfs(graph, 0, vertices=mask), bfs_batch(graph, [0], vertices=mask)
+    mask[:] = False
+    assert validate(graph, found)
+    assert found.vertices.tolist() == batch.vertices.tolist() == [True, True, True, False, True]
+
+
 def test_the_verdict_names_a_masked_vertex_that_was_reached():
     graph = load("path:5")
     found = bfs(graph, 0, vertices=np.array([True, True, True, False, True]))
