@@ -2,17 +2,21 @@
 
 import gc
 import os
+import signal
 import sys
+import threading
 import time
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import cache
 from importlib.util import cache_from_source
+from itertools import count
 from pathlib import Path
 
 import pytest
 import validated
 from hypothesis import HealthCheck, settings
+from platformdirs import user_cache_dir
 
 from rapids_bfs._core import rapids
 from rapids_bfs._core.cuda import arrays as device
@@ -22,6 +26,13 @@ from rapids_bfs._core.cuda.driver import no_device
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 if "PYTEST_XDIST_WORKER" in os.environ:  # one of several processes; Numba reads this when it is imported
     os.environ.setdefault("NUMBA_NUM_THREADS", "2")
+
+# What tests share with what ran before them: compiled kernels, and Matplotlib's list of fonts.
+os.environ.setdefault("NUMBA_CACHE_DIR", user_cache_dir("rapids_bfs", appauthor=False))
+os.environ.setdefault("MPLCONFIGDIR", user_cache_dir("matplotlib", appauthor=False))
+if threading.current_thread() is threading.main_thread():  # pytest-xdist's processes inherit it
+    # One that was started in the background ignores Ctrl-C, and so would all that it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 FOLDER = Path(__file__).parent
 BYTECODE_OF_THE_LAST = Path(cache_from_source(str(FOLDER / "unit" / "conftest.py"))).parent  # that are collected
@@ -53,6 +64,17 @@ def engines_are_asked_again():
     for module, function in ASKED_ONCE.items():
         if module in sys.modules:
             getattr(sys.modules[module], function).cache_clear()
+
+
+CACHES = count()
+
+
+@pytest.fixture(autouse=True)
+def a_cache_of_its_own(tmp_path_factory):
+    """What the package keeps in the user's cache folder is there for one test alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "caches" / str(next(CACHES))))
+        yield
 
 
 def not_collected() -> dict[str, str]:

@@ -199,11 +199,11 @@ left = moments.copy()
 
 def interrupt(event, arguments):
     if event == "import" and left and arguments[0] == left[0]:
-        number = len(moments) - len(left)
-        while threading.current_thread() is not threading.main_thread() and threading.active_count() < 2 + number:
+        main, number = threading.main_thread(), len(moments) - len(left)
+        while threading.current_thread() is not main and threading.active_count() < 2 + number and main.is_alive():
             time.sleep(1e-3)
         del left[0]
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        signal.pthread_kill(main.ident, signal.SIGINT)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background ignores it
 graph, scattered = rapids_bfs.as_graph("path:5"), (np.array([0, 5]), np.array([5, 10**12]))

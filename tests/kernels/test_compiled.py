@@ -182,7 +182,7 @@ def test_what_was_compiled_for_another_key_is_not_taken(tmp_path):
 
 
 def test_without_a_home(tmp_path):
-    assert run(SEARCH, HOME=str(tmp_path / "nowhere")).stdout == "99\n"
+    assert run(SEARCH, HOME=str(tmp_path / "nowhere"), NUMBA_CACHE_DIR="", XDG_CACHE_HOME="").stdout == "99\n"
 
 
 def test_a_change_in_any_folder_of_kernels_has_all_compiled_again(tmp_path, monkeypatch):

@@ -24,7 +24,10 @@ class Page:
         command = [CHROMIUM, *FLAGS.split(), f"--user-data-dir={profile}"]
         shell = f'exec "$@" 3<&{ours[0]} 4>&{theirs[1]}'  # DevTools reads from 3 and writes to 4
         self.process = subprocess.Popen(
-            ["bash", "-c", shell, "bash", *command], pass_fds=(ours[0], theirs[1]), stderr=subprocess.DEVNULL
+            ["bash", "-c", shell, "bash", *command],
+            pass_fds=(ours[0], theirs[1]),
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"HOME": str(profile)},  # where it saves files
         )
         os.close(ours[0])
         os.close(theirs[1])

@@ -67,7 +67,6 @@ def test_help(name, capsys):
 )
 def test_a_case_writes_its_record_and_prints_its_table(arguments, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(nx.config, "warnings_to_ignore", set())
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     path = tmp_path / "found.json"
     assert program.main([*arguments, "--json", str(path)]) == 0
     record = read(path)

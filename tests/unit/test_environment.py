@@ -5,8 +5,10 @@ import subprocess
 import sys
 from ctypes.util import find_library
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
+from platformdirs import user_cache_dir
 
 WRONG = [
     *[("NUMBA_NUM_THREADS", value) for value in ("0", "-1", "x", "", "2.5")],
@@ -57,3 +59,11 @@ def test_a_wrong_variable_is_named(variable, value, how):
     assert "karate" not in said
     assert done.stdout.count("\n") + done.stderr.count("\n") == 1
     assert done.returncode == (2 if how == "command" else 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no variable names the user's cache folder")
+def test_no_test_finds_what_another_has_kept(tmp_path_factory):
+    """Suites and datasets are read instead of measured and downloaded again. See tests/conftest.py."""
+    folder = Path(user_cache_dir("rapids_bfs"))
+    assert folder.is_relative_to(tmp_path_factory.getbasetemp())
+    assert not folder.exists()

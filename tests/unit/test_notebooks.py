@@ -1,6 +1,7 @@
 """The notebooks run from top to bottom, and are what their sources say."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -23,7 +24,7 @@ def make():
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_it_runs(path):
+def test_it_runs(path, tmp_path):
     command = [
         sys.executable,
         "-m",
@@ -35,7 +36,8 @@ def test_it_runs(path):
         "--nbmake-timeout=1800",
         path,
     ]
-    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
+    environment = os.environ | {"IPYTHONDIR": str(tmp_path)}
+    done = subprocess.run(command, cwd=FOLDER, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-5000:]
     assert "1 passed" in done.stdout
 
