@@ -1,8 +1,8 @@
 """Direction-optimizing BFS, by a team of threads.
 
-A level with few edges is one step of the textbook queue, on the calling thread: grids and paths have only such
-levels. Threads of the `team` take the blocks of any other; their number grows with the work of the level. A level goes
-bottom-up if that costs less by estimate, `_bottom_up_pays`. The search ends when nothing is left to be found.
+Levels with few edges are left to the textbook queue, on the calling thread: grids and paths have no others. Threads of
+the `team` take the blocks of any other; their number grows with the work of the level. A level goes bottom-up if that
+costs less by estimate, `_bottom_up_pays`. The search ends when nothing is left to be found.
 
 *Top-down*: threads take blocks of the frontier from a queue; the thread that sets a neighbour's bit in the
 bitmap ``visited`` wins it. It goes to that thread's own buffer, and from there its distance, predecessor and place in
@@ -276,20 +276,26 @@ def _bottom_up_pays(s, edges, left, degree, threads):
     Each probes in-edges until one comes from the frontier: all of them, ``degree`` on average, or fewer if the frontier
     has more edges than there are such vertices. A level bottom-up also goes over the whole bitmap.
     """
-    probes = left * degree / max(left, edges, 1)
-    return EDGE * min(threads, MOST_COUNTED) * (edges - len(s.visited)) > left * (VERTEX + probes)
+    weighed = EDGE * min(threads, MOST_COUNTED) * (edges - len(s.visited))
+    return weighed > 0 and weighed > left * (VERTEX + left * degree / max(left, edges))
 
 
 @njit(inline="always")
 def _edges_from(s, begin, end, left, degree, threads):
-    """Out-edges of ``queue[begin:end]``, or a bound of them if even so many would change nothing."""
+    """Out-edges of ``queue[begin:end]``, or a bound of them if even so many are few."""
     edges = (end - begin) * s.most
-    if edges >= FEW * EDGES or _bottom_up_pays(s, edges, left, degree, threads):
+    if not _are_few(s, edges, left, degree, threads):
         edges = 0
         for position in range(np.uint64(begin), np.uint64(end)):
             vertex = np.uint64(s.queue[position])
             edges += s.offsets[vertex + ONE] - s.offsets[vertex]
     return edges
+
+
+@njit(inline="always")
+def _are_few(s, edges, left, degree, threads):
+    """Does a level with so many out-edges stay with the queue, on the calling thread?"""
+    return edges < FEW * EDGES and not _bottom_up_pays(s, edges, left, degree, threads)
 
 
 @borrowing(serial)
@@ -332,19 +338,38 @@ def _mark_reached(s, sourceless, masked, sources, bitmap):
         bitmap[word_of(sources[i])] |= bit_of(sources[i])
 
 
-@njit(inline="always")
-def _level_top_down(s, begin, end, level, edges, team, threads):
-    """Expand ``queue[begin:end]``, which has so many out-edges; return the end of the queue, and the out-edges of what
-    was found, -1 if they were not counted."""
-    threads = _deserved(min(threads, end - begin, len(s.visited) // LINES), edges, EDGES)
-    if threads < 2:
+@borrowing(serial)
+def _by_queue(s, begin, end, level, left, degree, depth_limit, target, notes, threads):
+    """Let the textbook queue expand ``queue[begin:end]``, and the levels after it while they have few edges.
+
+    Return the last of these levels, the begin and end of what it found, its out-edges, and the vertices left. This is
+    apart from the other levels for the compiler to keep the variables of its loop in registers.
+    """
+    edges = 0
+    while True:
+        level += 1
         tail = expand(s.offsets, s.targets, begin, end, level, s.visited, s.distances, s.predecessors, s.queue)
-        return tail, np.int64(-1)
+        begin, end = end, tail
+        left -= end - begin
+        if len(notes):
+            notes[level] = ticks() << 1
+        if begin == end or left == 0 or level >= depth_limit:
+            break
+        if target >= 0 and s.visited[word_of(target)] & bit_of(target):
+            break
+        edges = _edges_from(s, begin, end, left, degree, threads)
+        if not _are_few(s, edges, left, degree, threads):
+            break
+    return level, begin, end, left, edges
+
+
+@borrowing(serial)
+def _by_threads(s, begin, end, level, team, threads):
+    """Let threads expand ``queue[begin:end]``; return the out-edges of what they found."""
     s.counters[NEXT_BLOCK] = begin
     s.counters[TAIL] = end
     block = max(1, min(QUEUE_BLOCK, (end - begin) // (BLOCKS * threads)))
-    edges = _top_down(team, threads, (s, end, level, block))
-    return s.counters[TAIL], edges
+    return _top_down(team, threads, (s, end, level, block))
 
 
 @borrowing(serial)
@@ -359,7 +384,8 @@ def search(s, sourceless, masked, sources, depth_limit, target, notes, team, thr
     ticks of the clock, and in the lowest bit whether it was bottom-up. There are at most n levels.
     """
     searchers, readers = _deserved(threads, len(s.visited), WORDS), _deserved(threads, len(s.visited), WORDS_READ)
-    left = _start(s, sourceless, masked, sources)
+    expanders = min(threads, len(s.visited) // LINES)
+    findable = left = _start(s, sourceless, masked, sources)
     degree = len(s.targets) / max(left, 1)
     if target >= 0 and s.visited[word_of(target)] & bit_of(target):
         if s.distances[target] == 0:  # a source
@@ -367,20 +393,24 @@ def search(s, sourceless, masked, sources, depth_limit, target, notes, team, thr
         target = -1  # its bit is always set, and no level can find it
     frontier, found = s.frontier, s.found
     begin, end = 0, len(sources)
-    edges = np.int64(-1)  # of the frontier, when top-down; -1: not counted yet
-    reached = size = end  # size: vertices in the frontier
+    edges = _edges_from(s, begin, end, left, degree, searchers)
+    size = end  # vertices in the frontier
     level = 0
     bottom_up = False
     if len(notes):
         notes[0] = ticks() << 1
     while size > 0 and level < depth_limit and not (target >= 0 and s.visited[word_of(target)] & bit_of(target)):
+        if not bottom_up and left > 0 and _bottom_up_pays(s, edges, left, degree, searchers):
+            bottom_up = True
+            _mark_reached(s, sourceless, masked, sources, frontier)
+        wanted = _deserved(min(expanders, end - begin), edges, EDGES)
+        if left > 0 and not bottom_up and wanted < 2:
+            level, begin, end, left, edges = _by_queue(
+                s, begin, end, level, left, degree, depth_limit, target, notes, searchers
+            )
+            size = end - begin
+            continue
         level += 1
-        if not bottom_up and left > 0:
-            if edges < 0:
-                edges = _edges_from(s, begin, end, left, degree, searchers)
-            if _bottom_up_pays(s, edges, left, degree, searchers):
-                bottom_up = True
-                _mark_reached(s, sourceless, masked, sources, frontier)
         direction = np.int64(bottom_up)
         if left == 0:  # all vertices are found
             size = 0
@@ -396,13 +426,12 @@ def search(s, sourceless, masked, sources, depth_limit, target, notes, team, thr
                 edges = to_queue(team, readers, (s, frontier))
                 begin, end = end, s.counters[TAIL]
         else:
-            tail, edges = _level_top_down(s, begin, end, level, edges, team, threads)
-            begin, end = end, tail
+            edges = _by_threads(s, begin, end, level, team, wanted)
+            begin, end = end, s.counters[TAIL]
             size = end - begin
             left -= size
-        reached += size
         if len(notes):
             notes[level] = ticks() << 1 | direction
     s.counters[NEXT_BLOCK] = 0
     _mark_unreached(team, readers, (s, masked))
-    return reached
+    return len(sources) + findable - left

@@ -18,17 +18,20 @@ from .atomics import prefetch
 from .bits import ONE, bit_of, word_of
 from .compiled import borrowing, serial
 
-SOON, LATER = np.uint64(4), np.uint64(12)  # places ahead in the queue, of a vertex whose row or offsets are prefetched
+SOON, LATER = np.uint64(10), np.uint64(20)  # places ahead in the queue, of a vertex whose row or offsets are prefetched
 
 
 @njit(inline="always")
 def prefetch_ahead(offsets, targets, queue, head, end):
-    """Prefetch for vertices after ``queue[head]``: the offsets of one, and both ends of the row of a nearer one."""
-    if head + LATER < end:
-        prefetch(offsets, np.uint64(queue[head + LATER]))
-        soon = np.uint64(queue[head + SOON])
-        prefetch(targets, offsets[soon])
-        prefetch(targets, offsets[soon + ONE] - 1)
+    """Prefetch for vertices after ``queue[head]``: the offsets of one, and both ends of the row of a nearer one.
+
+    Near the end of the queue it is the last vertex: a branch would cost more than prefetching it again.
+    """
+    last = end - ONE
+    prefetch(offsets, np.uint64(queue[min(head + LATER, last)]))
+    soon = np.uint64(queue[min(head + SOON, last)])
+    prefetch(targets, offsets[soon])
+    prefetch(targets, offsets[soon + ONE] - 1)
 
 
 @njit(inline="always")

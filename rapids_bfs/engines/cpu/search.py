@@ -36,6 +36,13 @@ def keep_freed_memory() -> None:
     np.empty(30 << 20, np.uint8)
 
 
+def in_one_block(n: int, *dtypes: Any) -> list[np.ndarray]:
+    """Arrays of ``n`` items, the widest types first, in one allocation: NumPy asks for large pages from 4 MiB on."""
+    ends = np.cumsum([n * np.dtype(dtype).itemsize for dtype in dtypes])
+    block = np.empty(ends[-1], np.uint8)
+    return [part.view(dtype) for part, dtype in zip(np.split(block, ends[:-1]), dtypes, strict=True)]
+
+
 def masked(vertices: Any) -> np.ndarray:
     """The bitmap of the vertices that a mask leaves out; of length 0 if there is none."""
     return NO_VERTICES if vertices is None else bitmap(~to_host(vertices))
@@ -51,9 +58,9 @@ class Sequential(Traversal):
         vertex = np.dtype(index_dtype(n))
         require_bytes((4 + 2 * vertex.itemsize) * n, "a sequential search")
         self.offsets, self.targets = self.here.offsets, self.here.targets
-        self.distances = np.full(n, -1, np.int32)
-        self.predecessors = np.full(n, -1, vertex)
-        self.queue = np.empty(n, vertex)
+        self.queue, self.predecessors, self.distances = in_one_block(n, vertex, vertex, np.int32)
+        self.predecessors.fill(-1)
+        self.distances.fill(-1)
         self.visited = np.empty(words(n), np.uint64)
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
