@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -12,12 +13,13 @@ from .._core.csr.building import BLOCK
 from ..errors import InputError
 
 DECIMAL = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"  # a number; in time linear in its length
+BOM = codecs.BOM_UTF8
 LONGEST_LINE = 1 << 20  # bytes
 LONGEST_PADDING = 1 << 22  # bytes of blank lines and comments between two lines of content
 
 
 class BoundedText(io.RawIOBase):
-    """The bytes of ``stream``.
+    """The bytes of ``stream``, without a byte order mark at its start.
 
     Raises `InputError` at a line over `LONGEST_LINE`, at blank lines and comments over `LONGEST_PADDING` in a row, and
     at a NUL. A line is a comment if its first byte other than a blank is in ``comments``. ``seen`` says whether any
@@ -38,6 +40,7 @@ class BoundedText(io.RawIOBase):
         self._longest_padding = LONGEST_PADDING if longest_padding is None else longest_padding
         self._content = re.compile(rb"[\r\n][ \t]*[^\s" + re.escape(comments) + rb"]")
         self._watched = watched
+        self._at_start = True
         self._last = b"\n"  # the last byte that was read
         self._line = 0  # bytes of its line so far
         self._padding = 0  # bytes since the last block with a line of content
@@ -52,6 +55,8 @@ class BoundedText(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         data = self._stream.read(min(len(buffer), LONGEST_LINE))
+        if self._at_start:
+            data, self._at_start = data.removeprefix(BOM), False
         buffer[: len(data)] = data
         if data:
             self._check(data)

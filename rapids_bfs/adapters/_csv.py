@@ -140,7 +140,7 @@ def csv_start(file: File, header: bool = True) -> tuple[list[str], list[str], st
     Raises `InputError` if there should be a header and there is none.
     """
     with file.text() as stream:
-        text = io.TextIOWrapper(io.BufferedReader(stream), encoding="utf-8-sig", newline="")
+        text = io.TextIOWrapper(io.BufferedReader(stream), encoding="utf-8", newline="")
         start = next((line for line in text if line.strip()), "")
         delimiter = max(",\t;|", key=start.count)
         rows = csv.reader(chain([start], text), delimiter=delimiter)

@@ -18,7 +18,7 @@ from .._core.arguments import file_path
 from .._core.environment import WrongVariable
 from ..errors import InputError
 from ..graph import Graph
-from ._bounded import BoundedText
+from ._bounded import BOM, BoundedText
 
 HEAD = 1 << 16  # bytes at the start of a file that tell its format
 State = tuple[int, int, int]
@@ -105,9 +105,9 @@ class File:
         return found.st_ino, found.st_size, found.st_mtime_ns
 
     def head(self) -> bytes:
-        """The first bytes of the content."""
+        """The first bytes of the content, without a byte order mark."""
         with self.open() as stream:
-            return stream.read(HEAD)
+            return stream.read(HEAD).removeprefix(BOM)
 
     def about_lines(self) -> int:
         """Roughly how many lines of text there are, judged by the first."""

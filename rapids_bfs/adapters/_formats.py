@@ -59,7 +59,7 @@ def _is_serialized(weighted: bool) -> Sniffer:
     return is_serialized
 
 
-IS_DIMACS = _looks_like(rb"(\s*c[^\n]*\n)*\s*p [a-z]+ ")
+IS_DIMACS = _looks_like(rb"(\s*c[^\n]*\n)*\s*p[ \t]+[a-z]+[ \t]")
 
 
 @dataclass(frozen=True)

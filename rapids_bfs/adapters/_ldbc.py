@@ -23,7 +23,9 @@ from ._text import read_integers
 
 EDGES, VERTICES = ".e", ".v"
 PARTS = EDGES, VERTICES, ".properties"
-DIRECTED = re.compile(rb"^\s*graph\.\S+\.directed\s*[=:]\s*(true|false)\s*$", re.MULTILINE)
+DIRECTED = re.compile(rb"^[ \t]*graph\.[^\r\n=:]+\.directed[ \t]*[=:][ \t]*([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
+DIRECTIONS = {b"true": True, b"false": False}
+NOT_IN_KEYS = re.compile(r"[\s=:]+")  # of properties
 ID = re.compile("[0-9]{1,19}", re.ASCII)
 
 
@@ -36,7 +38,9 @@ def read_ldbc(file: File, *, directed: bool | None = None) -> Graph:
         if not part.size:
             raise InputError(f"{part} is empty")
     if directed is None and properties.exists and (said := DIRECTED.search(properties.head())):
-        directed = said[1] == b"true"
+        directed = DIRECTIONS.get(said[1].lower())
+        if directed is None:
+            raise InputError(f"{properties}: directed is true or false, not {quoted(said[1].decode(errors='replace'))}")
     ids = _ids(vertices)
     whole = with_vertices(read_integers(edges, directed), ids)
     if whole.num_vertices > len(ids):
@@ -123,4 +127,5 @@ def write_ldbc(graph: Graph, edges: IO[bytes], vertices: IO[bytes], properties: 
         "meta.edges": graph.num_edges,
         "directed": str(graph.directed).lower(),
     }
-    properties.write("".join(f"graph.{graph.name}.{key} = {value}\n" for key, value in said.items()).encode())
+    name = NOT_IN_KEYS.sub("-", graph.name)
+    properties.write("".join(f"graph.{name}.{key} = {value}\n" for key, value in said.items()).encode())

@@ -104,7 +104,7 @@ def _lines(file: File) -> Iterator[tuple[int, str, list[str]]]:
                 require_bytes(asked, f"{file}, from line {number:,} on,")
             asked -= needed
             try:
-                line = content.decode("utf-8-sig" if number == 1 else "utf-8")
+                line = content.decode()
             except UnicodeDecodeError as error:
                 raise InputError(f"{file}, line {number} is not UTF-8: {error.reason} at byte {error.start}") from None
             if CONTROL.search(line):

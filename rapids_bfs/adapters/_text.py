@@ -86,7 +86,7 @@ def _start(file: File) -> Start:
 
 def _lines(file: File) -> Iterator[str]:
     with file.text(comments=COMMENTS) as raw:
-        for line in io.TextIOWrapper(io.BufferedReader(raw), encoding="utf-8-sig", errors="replace"):
+        for line in io.TextIOWrapper(io.BufferedReader(raw), encoding="utf-8", errors="replace"):
             yield line.strip(BLANKS)
 
 

@@ -141,6 +141,29 @@ def test_dimacs_with_comments_among_the_arcs(tmp_path: Path) -> None:
     assert not read(write(tmp_path / "b.gr", "p sp 2 2\na 1 2 8\na 2 1 8\n")).directed
 
 
+SMALL = {
+    "a.gr": "c two blanks and a tab\np  sp\t3  2\na 1 2 5\na 2 3 1\n",
+    "a.col": "p edge 3 2\ne 1 2\ne 2 3\n",
+    "a.graph": "3 2\n2\n1 3\n2\n",
+    "a.mtx": "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n",
+    "a.el": "0 1\n1 2\n",
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_byte_order_mark_is_no_content(tmp_path: Path, name: str) -> None:
+    assert {(0, 1), (1, 2)} <= set(arcs(read(write(tmp_path / name, "\ufeff" + SMALL[name]))))
+
+
+def test_ldbc_says_directions_whatever_the_name(tmp_path: Path) -> None:
+    for name in "my graph.e", "a=b.e", "a.directed = true.e":
+        as_graph([(0, 1), (1, 2)], directed=False).save(tmp_path / name)
+        assert not read(tmp_path / name).directed
+    write(tmp_path / "a=b.properties", "graph.a.directed = maybe\n")
+    with pytest.raises(InputError, match="directed is true or false, not 'maybe'"):
+        read(tmp_path / "a=b.e")
+
+
 def test_ldbc_keeps_what_each_file_says(tmp_path: Path) -> None:
     write(tmp_path / "a.v", "7\n5\n900\n")
     write(tmp_path / "a.e", "5 900 0.5\n")
@@ -159,6 +182,8 @@ def test_ldbc_keeps_what_each_file_says(tmp_path: Path) -> None:
 
 
 BAD = {
+    "col without edges": ("a.col", "p edge 3 1\n", "a.col ends after 0 of 1 edges"),
+    "col cut off": ("a.col", "p edge 4 5\ne 1 2\ne 2 3\n", "a.col ends after 2 of 5 edges"),
     "gr short": ("a.gr", "p sp 3 2\na 1 2 3\n", "a.gr ends after 1 of 2 edges"),
     "gr long": ("a.gr", "p sp 3 1\na 1 2 3\na 1 2 3\n", "line 3: there are more than the 1 edges"),
     "gr vertex": ("a.gr", "c\np sp 3 2\na 1 2 3\na 4 2 3\n", r"line 4: '4' is not one of the vertices 1\.\.3"),
