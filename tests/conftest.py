@@ -46,6 +46,7 @@ RAPIDS = ("cudf", "cugraph", "pylibcugraph", "nx_cugraph")
 
 # Compilation makes the first example slow; the machine may be shared.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("few", settings.get_profile("default"), max_examples=30)
 settings.load_profile("default")
 
 

@@ -228,15 +228,6 @@ def program(*arguments, **options):
     return subprocess.run([*PROGRAM, *arguments], stderr=subprocess.PIPE, timeout=600, check=False, **options)
 
 
-@pytest.mark.parametrize("arguments", [["run", "karate", "--source=0"], ["--help"], ["graph500", *USUAL["graph500"]]])
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_standard_output_that_cannot_be_written(arguments, unbuffered):
-    with open("/dev/full", "w") as full:
-        done = program(*arguments, stdout=full, env=os.environ | {"PYTHONUNBUFFERED": unbuffered})
-    assert done.returncode == 2
-    assert done.stderr == b"error: standard output: No space left on device\n"
-
-
 def test_nobody_reads_on():
     """The program ends as others do: killed by SIGPIPE, without a word."""
     read, write = os.pipe()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+from programs import run_each
 
 from rapids_bfs import InputError, as_graph, bfs, read
 from rapids_bfs.cli import run_command
@@ -18,6 +19,13 @@ from rapids_bfs.generators import generate, leaves_isolated
 DATA = str(files("rapids_bfs.data"))
 
 PROGRAM = [sys.executable, "-m", "rapids_bfs"]
+IMPORTS = "import numba, pandas, pyarrow.compute, typer.rich_utils"
+TO_A_FULL_DISK = """
+from rapids_bfs.cli import main
+os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+sys.argv = ["rapids-bfs", *{}]
+main()
+"""
 
 
 @pytest.fixture
@@ -124,17 +132,21 @@ def test_standard_output_takes_one_output(command):
     assert (code, err) == (2, "error: --csv - is also the file of --json: give each its own\n")
 
 
-@pytest.mark.parametrize("buffered", ["", "1"], ids=["buffered", "unbuffered"])
-@pytest.mark.parametrize(
-    "arguments",
-    [["convert", "karate", "-"], ["run", "karate", "--source=0", "--out=-"], ["trace", "karate", "--json=-"]],
-    ids=lambda arguments: arguments[0],
-)
-def test_standard_output_that_is_full(arguments, buffered):
-    with open("/dev/full", "w") as full:
-        environment = os.environ | {"PYTHONUNBUFFERED": buffered}
-        done = subprocess.run([*PROGRAM, *arguments], stdout=full, stderr=-1, timeout=600, check=False, env=environment)
-    assert (done.returncode, done.stderr) == (2, b"error: standard output: No space left on device\n")
+@pytest.mark.skipif(os.name != "posix", reason="there is no /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_standard_output_that_is_full(unbuffered):
+    commands = (
+        ["convert", "karate", "-"],
+        ["run", "karate", "--source=0"],
+        ["run", "karate", "--source=0", "--out=-"],
+        ["trace", "karate", "--json=-"],
+        ["graph500", "--scale=4", "--roots=1", "--engine=cpu"],
+        ["--help"],
+    )
+    programs = [TO_A_FULL_DISK.format(arguments) for arguments in commands]
+    done = run_each(programs, imports=IMPORTS, PYTHONUNBUFFERED=unbuffered)
+    for each in done:
+        assert (each.returncode, each.stderr) == (2, "error: standard output: No space left on device\n"), each
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a POSIX shell closes the streams")
@@ -242,10 +254,15 @@ def test_the_package_is_a_program():
     assert (done.returncode, done.stderr) == (2, "error: No such command 'nonsense': see 'rapids-bfs --help'\n")
 
 
-def test_a_shell_completes_commands_and_options():
+def test_a_shell_completes_commands_and_options(monkeypatch, capsys):
+    def asked(words):
+        return {"_RAPIDS_BFS_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+
     program = Path(sys.executable).with_name("rapids-bfs")
+    environment = os.environ | asked("rapids-bfs com")
+    done = subprocess.run([program], capture_output=True, text=True, timeout=600, check=True, env=environment)
+    assert done.stdout.split() == ["compare"]
     for words, *completed in (
-        ("rapids-bfs com", "compare"),
         ("rapids-bfs compare karate --eng", "--engines"),
         ("rapids-bfs compare karate --engines cpu,sci", "cpu,scipy"),
         ("rapids-bfs run karate --engine cpu:", "cpu:direction-optimizing", "cpu:sequential"),
@@ -253,11 +270,11 @@ def test_a_shell_completes_commands_and_options():
         ("rapids-bfs run rm", "rmat:"),
         ("rapids-bfs warmup --only bf", "bfs", "bfs_batch"),
     ):
-        asked = {"_RAPIDS_BFS_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-        done = subprocess.run(
-            [program], capture_output=True, text=True, timeout=600, check=False, env=os.environ | asked
-        )
-        assert done.stdout.split() == completed
+        for variable, value in asked(words).items():
+            monkeypatch.setenv(variable, value)
+        with pytest.raises(SystemExit):
+            run_command([])
+        assert capsys.readouterr().out.split() == completed
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Variables of the environment that cannot be used are named, whatever is being done."""
 
-import os
-import subprocess
 import sys
 from ctypes.util import find_library
 from importlib.util import find_spec
@@ -9,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from platformdirs import user_cache_dir
+from programs import run_each
 
 WRONG = [
     *[("NUMBA_NUM_THREADS", value) for value in ("0", "-1", "x", "", "2.5")],
@@ -25,6 +24,7 @@ CALLS = {
     "generator": "rapids_bfs.load('rmat:4')",
     "networkx": "import networkx as nx; nx.descendants(nx.path_graph(3), 0, backend='rapids_bfs')",
 }
+HOW = ["command", *CALLS]
 COMMAND = """
 import sys
 from rapids_bfs.cli import main
@@ -40,25 +40,37 @@ except rapids_bfs.InputError as error:
 """
 
 
+def program(variable, value, how):
+    """A program that finds this variable."""
+    with_threads = "import numba" if value == "tbb" else ""  # else NumPy answers
+    does = COMMAND if how == "command" else PROGRAM.format(CALLS[how])
+    return f"os.environ[{variable!r}] = {value!r}\n{with_threads}{does}"
+
+
+@pytest.fixture(scope="module")
+def done():
+    """What each program wrote and returned at its end."""
+    each = [(*getattr(one, "values", one), how) for one in WRONG for how in HOW]
+    return dict(
+        zip(
+            each,
+            run_each([program(*one) for one in each], imports="import numpy, networkx, typer.rich_utils"),
+            strict=True,
+        )
+    )
+
+
 @pytest.mark.parametrize(("variable", "value"), WRONG)
-@pytest.mark.parametrize("how", ["command", *CALLS])
-def test_a_wrong_variable_is_named(variable, value, how):
+@pytest.mark.parametrize("how", HOW)
+def test_a_wrong_variable_is_named(done, variable, value, how):
     if (value, how) == ("tbb", "networkx"):
         pytest.skip("a search of three vertices starts no threads")
-    program = COMMAND if how == "command" else PROGRAM.format(CALLS[how])
-    with_threads = "import numba" if value == "tbb" else ""  # else NumPy answers
-    done = subprocess.run(
-        [sys.executable, "-c", with_threads + program],
-        capture_output=True,
-        text=True,
-        env=os.environ | {variable: value},
-        timeout=600,
-    )
-    said = done.stderr if how == "command" else done.stdout
+    ended = done[variable, value, how]
+    said = ended.stderr if how == "command" else ended.stdout
     assert f"the environment variable {variable} is '{value}'" in said
     assert "karate" not in said
-    assert done.stdout.count("\n") + done.stderr.count("\n") == 1
-    assert done.returncode == (2 if how == "command" else 0)
+    assert ended.stdout.count("\n") + ended.stderr.count("\n") == 1
+    assert ended.returncode == (2 if how == "command" else 0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no variable names the user's cache folder")

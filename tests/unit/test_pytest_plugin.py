@@ -12,7 +12,7 @@ from rapids_bfs import bfs
 from rapids_bfs.testing import assert_same_distances, assert_valid_bfs, graphs
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=20)
 @given(graph=graphs(min_vertices=1))
 def test_search(bfs_engine, graph):
     result = bfs(graph, 0, engine=bfs_engine)
@@ -66,7 +66,7 @@ def project(tmp_path):
     )
 
     def run(*arguments):
-        command = [sys.executable, "-m", "pytest", "-v", "-rs", "-p", "no:cacheprovider", *arguments]
+        command = [sys.executable, "-m", "pytest", "-v", "-rs", "-p", "no:cacheprovider", "-p", "no:nbmake", *arguments]
         environment = os.environ | {"PYTHONPATH": str(tmp_path)}
         done = subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=600
