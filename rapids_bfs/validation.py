@@ -19,8 +19,9 @@ from ._core.cuda.kernels import launch
 from ._core.threads import pool
 from .errors import InputError
 from .graph import Graph, Vertices, checked_mask
-from .kernels.cpu import prange
-from .kernels.cpu.compiled import parallel
+from .kernels.cpu.atomics import fetch_add
+from .kernels.cpu.compiled import borrowing, serial
+from .kernels.cpu.team import shared
 from .result import BFSResult, Distances
 
 
@@ -38,6 +39,8 @@ class Verdict:
     def __str__(self) -> str:
         return self.message
 
+
+PARTS = 64  # of the vertices for each thread
 
 # The message for a result that breaks no rule and has no predecessors.
 VALID_DISTANCES = "valid distances; there are no predecessors to check"
@@ -188,18 +191,20 @@ def _edge_rules(graph: Graph, result: BFSResult) -> tuple[np.ndarray, int, int]:
     n = graph.num_vertices
     predecessors = result.predecessors if result.predecessors is not None else np.empty(0, graph.targets.dtype)
     confirmed = np.zeros(n, np.bool_)
-    with pool.work_on() as threads:
-        breakers = np.full((64 * threads, 2), n)
-        _check_edges(
-            graph.offsets,
-            graph.targets,
-            _native(result.distances),
-            _native(predecessors),
-            n if result.stopped_at is None else min(result.stopped_at, n),
-            not graph.directed,
-            confirmed,
-            breakers,
-        )
+    team, threads = pool.team(graph.num_arcs)
+    breakers = np.full((PARTS * threads, 2), n)
+    arguments = (
+        graph.offsets,
+        graph.targets,
+        _native(result.distances),
+        _native(predecessors),
+        n if result.stopped_at is None else min(result.stopped_at, n),
+        not graph.directed,
+        confirmed,
+        breakers,
+        np.zeros(1, np.int64),
+    )
+    _check_edges(arguments, team, threads)
     level_breaker, reach_breaker = breakers.min(axis=0).tolist()
     return confirmed, level_breaker, reach_breaker
 
@@ -223,12 +228,15 @@ def _edge_rules_on_device(graph: Graph, result: BFSResult) -> tuple[Any, int, in
     return confirmed, level_breaker, reach_breaker
 
 
-@parallel
-def _check_edges(offsets, targets, distances, predecessors, stopped_at, both_ways, confirmed, breakers):
-    """With ``both_ways`` each edge counts in both directions, whether or not both are stored."""
+@borrowing(shared)
+def _check_parts(arguments, thread):
+    offsets, targets, distances, predecessors, stopped_at, both_ways, confirmed, breakers, next_ = arguments
     n = len(distances)
     parts = len(breakers)
-    for part in prange(parts):
+    while True:
+        part = fetch_add(next_, 0, 1)
+        if part >= parts:
+            return 0
         for u in range(part * n // parts, (part + 1) * n // parts):
             level = distances[u]
             if level < 0 and not both_ways:
@@ -248,3 +256,9 @@ def _check_edges(offsets, targets, distances, predecessors, stopped_at, both_way
                         breakers[part, 0] = min(u, breakers[part, 0])
                     elif level < 0 and below < stopped_at:
                         breakers[part, 1] = min(u, breakers[part, 1])
+
+
+@borrowing(serial)
+def _check_edges(arguments, team, threads):
+    """With ``both_ways`` each edge counts in both directions, whether or not both are stored."""
+    _check_parts(team, threads, arguments)

@@ -22,10 +22,7 @@ MODULES = [
         f"rapids_bfs.kernels.cpu.networkx.{path.stem}"
         for path in Path(kernels.__path__[0], "cpu", "networkx").glob("[a-z]*.py")
     ),
-    *(
-        f"rapids_bfs.{name}"
-        for name in ("_core.csr.counting", "_core.csr.host", "generators.random_edges", "validation")
-    ),
+    *(f"rapids_bfs.{name}" for name in ("_core.csr.host_filter", "generators.random_edges")),
 ]
 
 REFUSE = """

@@ -1,8 +1,10 @@
 """Compiled kernels that count and place the edges of a CSR, see `building`.
 
-Each thread owns a range of vertices and reads every edge, in chunks that fit its cache: first it picks the edges of its
-own vertices, without a branch, then it counts or places them. There are no atomics, and no memory is needed besides the
-result.
+The vertices are divided into as many ranges as there are threads. The thread that takes a range reads every edge, in
+chunks that fit its cache: first it picks the edges of these vertices, without a branch, then it counts or places them.
+There are no atomics besides those that hand out the ranges, and no memory is needed besides the result.
+
+`next_` counts what has been handed out. Indices are unsigned: Numba tests signed ones, which may count from the end.
 """
 
 from __future__ import annotations
@@ -10,14 +12,17 @@ from __future__ import annotations
 import numpy as np
 
 from ...kernels.by_numpy.hashing import INCREMENT
-from ...kernels.cpu import njit, prange
-from ...kernels.cpu.atomics import prefetch
-from ...kernels.cpu.compiled import parallel
+from ...kernels.cpu import njit
+from ...kernels.cpu.atomics import fetch_add, prefetch
+from ...kernels.cpu.bits import ONE
+from ...kernels.cpu.compiled import borrowing, serial
 from ...kernels.cpu.splitmix import mixed
+from ...kernels.cpu.team import shared
 from ..threads import pool
 
 CHUNK = 4096  # edges that a thread reads before it counts or places those that it picked
 FAR, NEAR = 32, 16  # picked edges ahead whose counter or cursor, and place at that, are prefetched
+ROWS, ITEMS = 256, 4096  # vertices, or items, that a thread takes at a time
 
 
 @njit(inline="always")
@@ -30,105 +35,153 @@ def signed_hash(u, v, key):
     return mixed(x) * np.uint64(np.int64(u < v) - np.int64(u > v))
 
 
-@parallel
-def _count(source, target, out_degrees, in_degrees, key, threads):
-    """Add a block of edges to the degrees (each n) and return its asymmetry.
+@njit(inline="always")
+def _bounds(part, parts, n):
+    """The first vertex of a part, and how many it has."""
+    first = part * n // parts
+    return np.uint64(first), np.uint64((part + 1) * n // parts - first)
 
-    A self-loop counts as an out-edge only. The asymmetry is the sum of the signed hashes modulo 2**64.
-    """
-    n = len(out_degrees)
-    for thread in prange(threads):
-        low, high = thread * n // threads, (thread + 1) * n // threads
-        sources, targets = np.empty(CHUNK, np.int64), np.empty(CHUNK, np.int64)
+
+@borrowing(shared)
+def _count_parts(arguments, thread):
+    source, target, out_degrees, in_degrees, key, picked, next_ = arguments
+    parts = len(picked)
+    asymmetry = np.uint64(0)
+    while True:
+        part = fetch_add(next_, 0, 1)
+        if part >= parts:
+            return asymmetry
+        first, width = _bounds(part, parts, len(out_degrees))
+        sources, targets = picked[part, 0], picked[part, 1]
         for start in range(0, len(source), CHUNK):
-            out = into = 0
-            for i in range(start, min(start + CHUNK, len(source))):
-                u, v = source[i], target[i]
+            end = min(start + CHUNK, len(source))
+            out = into = np.uint64(0)
+            for i in range(np.uint64(start), np.uint64(end)):
+                u, v = np.uint64(np.int64(source[i])), np.uint64(np.int64(target[i]))
                 sources[out] = u
-                out += (u >= low) & (u < high)
+                out += np.uint64(u - first < width)
                 targets[into] = v
-                into += (u != v) & (v >= low) & (v < high)
+                into += np.uint64((u != v) & (v - first < width))
             for i in range(out):
-                prefetch(out_degrees, sources[min(i + FAR, out - 1)])
+                prefetch(out_degrees, sources[min(i + np.uint64(FAR), out - ONE)])
                 out_degrees[sources[i]] += 1
             for i in range(into):
-                prefetch(in_degrees, targets[min(i + FAR, into - 1)])
+                prefetch(in_degrees, targets[min(i + np.uint64(FAR), into - ONE)])
                 in_degrees[targets[i]] += 1
+            if start // CHUNK % parts == part:
+                for i in range(np.uint64(start), np.uint64(end)):
+                    asymmetry += signed_hash(source[i], target[i], key)
+
+
+@borrowing(serial)
+def _count(arguments, team, threads):
+    return _count_parts(team, threads, arguments)
+
+
+@borrowing(shared)
+def _asymmetry_of_rows(arguments, thread):
+    offsets, targets, key, next_ = arguments
+    n = len(offsets) - 1
     asymmetry = np.uint64(0)
-    for i in prange(len(source)):
-        asymmetry += signed_hash(source[i], target[i], key)
-    return asymmetry
+    while True:
+        first = fetch_add(next_, 0, ROWS)
+        if first >= n:
+            return asymmetry
+        for u in range(np.uint64(first), np.uint64(min(first + ROWS, n))):
+            for edge in range(np.uint64(offsets[u]), np.uint64(offsets[u + ONE])):
+                asymmetry += signed_hash(np.int64(u), np.int64(targets[edge]), key)
 
 
-@parallel
-def _asymmetry(offsets, targets, key):
-    """The asymmetry of a whole CSR, see `_count`."""
-    asymmetry = np.uint64(0)
-    for u in prange(len(offsets) - 1):
-        for edge in range(offsets[u], offsets[u + 1]):
-            asymmetry += signed_hash(np.int64(u), np.int64(targets[edge]), key)
-    return asymmetry
+@borrowing(serial)
+def _asymmetry(arguments, team, threads):
+    return _asymmetry_of_rows(team, threads, arguments)
 
 
-@parallel
-def _place(source, target, mirror, limit, cursors, targets, threads):
-    """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on; with ``mirror`` in both directions,
-    self-loops once. Nothing is written beyond ``targets``; edges to a vertex of ``limit`` or more are skipped.
-    """
-    n = len(cursors)
-    for thread in prange(threads):
-        low, high = thread * n // threads, (thread + 1) * n // threads
-        picked = np.empty((2 * CHUNK, 2), np.int64)
+@borrowing(shared)
+def _place_parts(arguments, thread):
+    source, target, mirror, limit, cursors, targets, picked, next_ = arguments
+    parts, room, limit = len(picked), len(targets), np.uint64(limit)
+    while True:
+        part = fetch_add(next_, 0, 1)
+        if part >= parts:
+            return 0
+        first, width = _bounds(part, parts, len(cursors))
+        rows, ends = picked[part, 0], picked[part, 1]
         for start in range(0, len(source), CHUNK):
-            held = 0
-            for i in range(start, min(start + CHUNK, len(source))):
-                u, v = source[i], target[i]
-                picked[held, 0] = u
-                picked[held, 1] = v
-                held += (u >= low) & (u < high) & (np.uint64(v) < np.uint64(limit))
+            held = np.uint64(0)
+            for i in range(np.uint64(start), np.uint64(min(start + CHUNK, len(source)))):
+                u, v = np.uint64(np.int64(source[i])), np.uint64(np.int64(target[i]))
+                rows[held] = u
+                ends[held] = v
+                held += np.uint64((u - first < width) & (v < limit))
                 if mirror:
-                    picked[held, 0] = v
-                    picked[held, 1] = u
-                    held += (u != v) & (v >= low) & (v < high) & (np.uint64(u) < np.uint64(limit))
+                    rows[held] = v
+                    ends[held] = u
+                    held += np.uint64((u != v) & (v - first < width) & (u < limit))
             for i in range(held):
-                prefetch(cursors, picked[min(i + FAR, held - 1), 0])
-                prefetch(targets, cursors[picked[min(i + NEAR, held - 1), 0]])
-                u = picked[i, 0]
-                if cursors[u] < len(targets):
-                    targets[cursors[u]] = picked[i, 1]
-                    cursors[u] += 1
+                prefetch(cursors, rows[min(i + np.uint64(FAR), held - ONE)])
+                prefetch(targets, cursors[rows[min(i + np.uint64(NEAR), held - ONE)]])
+                place = cursors[rows[i]]
+                if place < room:
+                    targets[np.uint64(place)] = ends[i]
+                    cursors[rows[i]] = place + 1
 
 
-@parallel
-def _gather(values, indices, gathered):
-    for i in prange(len(indices)):
-        index = indices[i]
-        gathered[i] = values[index] if 0 <= index < len(values) else -1
+@borrowing(serial)
+def _place(arguments, team, threads):
+    _place_parts(team, threads, arguments)
+
+
+@borrowing(shared)
+def _gather_items(arguments, thread):
+    values, indices, gathered, next_ = arguments
+    while True:
+        first = fetch_add(next_, 0, ITEMS)
+        if first >= len(indices):
+            return 0
+        for i in range(np.uint64(first), np.uint64(min(first + ITEMS, len(indices)))):
+            index = np.uint64(np.int64(indices[i]))
+            gathered[i] = values[index] if index < np.uint64(len(values)) else -1
+
+
+@borrowing(serial)
+def _gather(arguments, team, threads):
+    _gather_items(team, threads, arguments)
 
 
 def count(
     source: np.ndarray, target: np.ndarray, out_degrees: np.ndarray, in_degrees: np.ndarray, key: np.ndarray
 ) -> int:
-    """Add a block of edges to the degrees (each n) and return its asymmetry, see `_count`."""
-    with pool.work_on(len(source)) as threads:
-        return int(_count(source, target, out_degrees, in_degrees, key, threads))
+    """Add a block of edges to the degrees (each n) and return its asymmetry.
+
+    A self-loop counts as an out-edge only. The asymmetry is the sum of the signed hashes modulo 2**64.
+    """
+    team, threads = pool.team(len(source))
+    picked = np.empty((threads, 2, CHUNK), np.uint64)
+    return int(_count((source, target, out_degrees, in_degrees, key, picked, none_yet()), team, threads))
 
 
 def asymmetry(offsets: np.ndarray, targets: np.ndarray, key: np.ndarray) -> int:
-    """The asymmetry of a whole CSR, see `_count`."""
-    with pool.work_on(len(targets)):
-        return int(_asymmetry(offsets, targets, key))
+    """The asymmetry of a whole CSR, see `count`."""
+    return int(_asymmetry((offsets, targets, key, none_yet()), *pool.team(len(targets))))
 
 
 def place(
     source: np.ndarray, target: np.ndarray, mirror: bool, limit: int, cursors: np.ndarray, targets: np.ndarray
 ) -> None:
-    """Write a block of edges to ``targets[cursors[u]]``, see `_place`."""
-    with pool.work_on(len(source)) as threads:
-        _place(source, target, mirror, limit, cursors, targets, threads)
+    """Write a block of edges to ``targets[cursors[u]]`` and move ``cursors[n]`` on; with ``mirror`` in both directions,
+    self-loops once. Nothing is written beyond ``targets``; edges to a vertex of ``limit`` or more are skipped.
+    """
+    team, threads = pool.team(len(source))
+    picked = np.empty((threads, 2, 2 * CHUNK), np.uint64)
+    _place((source, target, mirror, limit, cursors, targets, picked, none_yet()), team, threads)
 
 
 def gather(values: np.ndarray, indices: np.ndarray, gathered: np.ndarray) -> None:
     """Fill ``gathered`` with ``values[indices]``, -1 where there is no such index."""
-    with pool.work_on(len(indices)):
-        _gather(values, indices, gathered)
+    _gather((values, indices, gathered, none_yet()), *pool.team(len(indices)))
+
+
+def none_yet() -> np.ndarray:
+    """A counter of what has been handed out to threads."""
+    return np.zeros(1, np.int64)

@@ -10,13 +10,15 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from ...kernels.cpu import afforest, prange
+from ...kernels.cpu import afforest
 from ...kernels.cpu import distributed as kernels
-from ...kernels.cpu.compiled import parallel, serial
+from ...kernels.cpu.atomics import fetch_add
+from ...kernels.cpu.compiled import borrowing, serial
+from ...kernels.cpu.team import shared
 from ..memory import require_bytes
 from ..threads import pool
 from .building import BLOCK, CSR, Pairs, as_block, degrees_of, fill, offsets_of
-from .counting import signed_hash
+from .counting import ROWS, none_yet, signed_hash
 from .host_filter import Kept as Kept
 
 EXCHANGE_BLOCK = BLOCK
@@ -43,42 +45,84 @@ def _sources(offsets, first, vertex, sources):
         sources[i] = vertex
 
 
-@parallel
-def _count_loops(offsets, targets):
+@borrowing(shared)
+def _loops_in_rows(arguments, thread):
+    offsets, targets, next_ = arguments
+    n = len(offsets) - 1
     loops = 0
-    for u in prange(len(offsets) - 1):
-        for edge in range(offsets[u], offsets[u + 1]):
-            loops += targets[edge] == u
-    return loops
+    while True:
+        first = fetch_add(next_, 0, ROWS)
+        if first >= n:
+            return loops
+        for u in range(first, min(first + ROWS, n)):
+            for edge in range(offsets[u], offsets[u + 1]):
+                loops += targets[edge] == u
 
 
-@parallel
-def _count_descents(offsets, targets):
+@borrowing(serial)
+def _count_loops(arguments, team, threads):
+    return _loops_in_rows(team, threads, arguments)
+
+
+@borrowing(shared)
+def _descents_in_rows(arguments, thread):
+    offsets, targets, next_ = arguments
+    n = len(offsets) - 1
     descents = 0
-    for u in prange(len(offsets) - 1):
-        for edge in range(offsets[u] + 1, offsets[u + 1]):
-            descents += targets[edge] < targets[edge - 1]
-    return descents
+    while True:
+        first = fetch_add(next_, 0, ROWS)
+        if first >= n:
+            return descents
+        for u in range(first, min(first + ROWS, n)):
+            for edge in range(offsets[u] + 1, offsets[u + 1]):
+                descents += targets[edge] < targets[edge - 1]
 
 
-@parallel
-def _count_distinct(offsets, targets, loops, degrees):
+@borrowing(serial)
+def _count_descents(arguments, team, threads):
+    return _descents_in_rows(team, threads, arguments)
+
+
+@borrowing(shared)
+def _distinct_in_rows(arguments, thread):
+    offsets, targets, loops, degrees, next_ = arguments
+    n = len(degrees)
+    while True:
+        first = fetch_add(next_, 0, ROWS)
+        if first >= n:
+            return 0
+        for u in range(first, min(first + ROWS, n)):
+            distinct = 0
+            for edge in range(offsets[u], offsets[u + 1]):
+                distinct += (edge == offsets[u] or targets[edge] != targets[edge - 1]) and (loops or targets[edge] != u)
+            degrees[u] = distinct
+
+
+@borrowing(serial)
+def _count_distinct(arguments, team, threads):
     """Fill ``degrees[n]`` with the distinct targets of each ascending adjacency, self-loops counted if ``loops``."""
-    for u in prange(len(degrees)):
-        distinct = 0
-        for edge in range(offsets[u], offsets[u + 1]):
-            distinct += (edge == offsets[u] or targets[edge] != targets[edge - 1]) and (loops or targets[edge] != u)
-        degrees[u] = distinct
+    _distinct_in_rows(team, threads, arguments)
 
 
-@parallel
-def _copy_distinct(offsets, targets, new_offsets, new_targets):
-    for u in prange(len(offsets) - 1):
-        place = new_offsets[u]
-        for edge in range(offsets[u], offsets[u + 1]):
-            if (edge == offsets[u] or targets[edge] != targets[edge - 1]) and targets[edge] != u:
-                new_targets[place] = targets[edge]
-                place += 1
+@borrowing(shared)
+def _distinct_of_rows(arguments, thread):
+    offsets, targets, new_offsets, new_targets, next_ = arguments
+    n = len(offsets) - 1
+    while True:
+        first = fetch_add(next_, 0, ROWS)
+        if first >= n:
+            return 0
+        for u in range(first, min(first + ROWS, n)):
+            place = new_offsets[u]
+            for edge in range(offsets[u], offsets[u + 1]):
+                if (edge == offsets[u] or targets[edge] != targets[edge - 1]) and targets[edge] != u:
+                    new_targets[place] = targets[edge]
+                    place += 1
+
+
+@borrowing(serial)
+def _copy_distinct(arguments, team, threads):
+    _distinct_of_rows(team, threads, arguments)
 
 
 def edge_blocks(offsets: np.ndarray, targets: np.ndarray, first: int = 0, last: int | None = None) -> Iterator[Pairs]:
@@ -125,8 +169,7 @@ def transposed_positions(offsets: np.ndarray, targets: np.ndarray) -> np.ndarray
 
 def ascends(offsets: np.ndarray, targets: np.ndarray) -> bool:
     """Does every adjacency ascend? Entries may repeat."""
-    with pool.work_on(len(targets)):
-        return int(_count_descents(offsets, targets)) == 0
+    return int(_count_descents((offsets, targets, none_yet()), *pool.team(len(targets)))) == 0
 
 
 def ascending(offsets: np.ndarray, targets: np.ndarray, *, symmetric: bool = False) -> CSR:
@@ -151,8 +194,7 @@ def mirrored(offsets: np.ndarray, targets: np.ndarray, *, in_order: bool = True)
 
 def count_loops(offsets: np.ndarray, targets: np.ndarray) -> int:
     """Number of edges from a vertex to itself."""
-    with pool.work_on(len(targets)):
-        return int(_count_loops(offsets, targets))
+    return int(_count_loops((offsets, targets, none_yet()), *pool.team(len(targets))))
 
 
 def components(
@@ -171,19 +213,18 @@ def components(
 def count_repeats(offsets: np.ndarray, targets: np.ndarray) -> int:
     """Number of entries that equal the one before them in their adjacency, which must ascend."""
     degrees = np.empty(len(offsets) - 1, np.int64)
-    with pool.work_on(len(targets)):
-        _count_distinct(offsets, targets, True, degrees)
+    _count_distinct((offsets, targets, True, degrees, none_yet()), *pool.team(len(targets)))
     return len(targets) - int(degrees.sum())
 
 
 def without_repeats_and_loops(offsets: np.ndarray, targets: np.ndarray) -> CSR:
     """The CSR of the distinct edges other than self-loops. Each adjacency must ascend."""
     degrees = np.empty(len(offsets) - 1, np.int64)
-    with pool.work_on(len(targets)):
-        _count_distinct(offsets, targets, False, degrees)
-        new_offsets = offsets_of(degrees)
-        new_targets = np.empty(int(new_offsets[-1]), targets.dtype)
-        _copy_distinct(offsets, targets, new_offsets, new_targets)
+    team, threads = pool.team(len(targets))
+    _count_distinct((offsets, targets, False, degrees, none_yet()), team, threads)
+    new_offsets = offsets_of(degrees)
+    new_targets = np.empty(int(new_offsets[-1]), targets.dtype)
+    _copy_distinct((offsets, targets, new_offsets, new_targets, none_yet()), team, threads)
     return new_offsets, new_targets
 
 
