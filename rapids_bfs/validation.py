@@ -20,6 +20,7 @@ from ._core.threads import pool
 from .errors import InputError
 from .graph import Graph, Vertices, checked_mask
 from .kernels.cpu.atomics import fetch_add
+from .kernels.cpu.bits import ONE
 from .kernels.cpu.compiled import borrowing, serial
 from .kernels.cpu.team import shared
 from .result import BFSResult, Distances
@@ -237,25 +238,25 @@ def _check_parts(arguments, thread):
         part = fetch_add(next_, 0, 1)
         if part >= parts:
             return 0
-        for u in range(part * n // parts, (part + 1) * n // parts):
+        for u in range(np.uint64(part * n // parts), np.uint64((part + 1) * n // parts)):
             level = distances[u]
             if level < 0 and not both_ways:
                 continue
-            for edge in range(offsets[u], offsets[u + 1]):
-                v = targets[edge]
+            for edge in range(np.uint64(offsets[u]), np.uint64(offsets[u + ONE])):
+                v = np.uint64(targets[edge])
                 below = distances[v]
                 if level >= 0:
                     if below > level + 1:
-                        breakers[part, 0] = min(v, breakers[part, 0])
+                        breakers[part, 0] = min(np.int64(v), breakers[part, 0])
                     elif below < 0 and level < stopped_at:
-                        breakers[part, 1] = min(v, breakers[part, 1])
-                    if (predecessors[v] == u) if len(predecessors) else (below == level + 1):
+                        breakers[part, 1] = min(np.int64(v), breakers[part, 1])
+                    if (predecessors[v] == np.int64(u)) if len(predecessors) else (below == level + 1):
                         confirmed[v] = True
                 if both_ways and below >= 0:
                     if level > below + 1:
-                        breakers[part, 0] = min(u, breakers[part, 0])
+                        breakers[part, 0] = min(np.int64(u), breakers[part, 0])
                     elif level < 0 and below < stopped_at:
-                        breakers[part, 1] = min(u, breakers[part, 1])
+                        breakers[part, 1] = min(np.int64(u), breakers[part, 1])
 
 
 @borrowing(serial)

@@ -1,8 +1,8 @@
 """Compiled kernels that count and place the edges of a CSR, see `building`.
 
-The vertices are divided into as many ranges as there are threads. The thread that takes a range reads every edge, in
-chunks that fit its cache: first it picks the edges of these vertices, without a branch, then it counts or places them.
-There are no atomics besides those that hand out the ranges, and no memory is needed besides the result.
+The vertices are divided into as many ranges as there are threads, of equal work. The thread that takes a range reads
+every edge, in chunks that fit its cache: first it picks the edges of these vertices, without a branch, then it counts
+or places them. There are no atomics besides those that hand out the ranges, and no memory is needed besides the result.
 
 `next_` counts what has been handed out. Indices are unsigned: Numba tests signed ones, which may count from the end.
 """
@@ -22,6 +22,7 @@ from ..threads import pool
 
 CHUNK = 4096  # edges that a thread reads before it counts or places those that it picked
 FAR, NEAR = 32, 16  # picked edges ahead whose counter or cursor, and place at that, are prefetched
+SAMPLE = 512  # of a block's edges, by which the vertices are divided
 ROWS, ITEMS = 256, 4096  # vertices, or items, that a thread takes at a time
 
 
@@ -35,23 +36,16 @@ def signed_hash(u, v, key):
     return mixed(x) * np.uint64(np.int64(u < v) - np.int64(u > v))
 
 
-@njit(inline="always")
-def _bounds(part, parts, n):
-    """The first vertex of a part, and how many it has."""
-    first = part * n // parts
-    return np.uint64(first), np.uint64((part + 1) * n // parts - first)
-
-
 @borrowing(shared)
 def _count_parts(arguments, thread):
-    source, target, out_degrees, in_degrees, key, picked, next_ = arguments
+    source, target, out_degrees, in_degrees, key, bounds, picked, next_ = arguments
     parts = len(picked)
     asymmetry = np.uint64(0)
     while True:
         part = fetch_add(next_, 0, 1)
         if part >= parts:
             return asymmetry
-        first, width = _bounds(part, parts, len(out_degrees))
+        first, width = np.uint64(bounds[part]), np.uint64(bounds[part + 1] - bounds[part])
         sources, targets = picked[part, 0], picked[part, 1]
         for start in range(0, len(source), CHUNK):
             end = min(start + CHUNK, len(source))
@@ -99,13 +93,13 @@ def _asymmetry(arguments, team, threads):
 
 @borrowing(shared)
 def _place_parts(arguments, thread):
-    source, target, mirror, limit, cursors, targets, picked, next_ = arguments
+    source, target, mirror, limit, cursors, targets, bounds, picked, next_ = arguments
     parts, room, limit = len(picked), len(targets), np.uint64(limit)
     while True:
         part = fetch_add(next_, 0, 1)
         if part >= parts:
             return 0
-        first, width = _bounds(part, parts, len(cursors))
+        first, width = np.uint64(bounds[part]), np.uint64(bounds[part + 1] - bounds[part])
         rows, ends = picked[part, 0], picked[part, 1]
         for start in range(0, len(source), CHUNK):
             held = np.uint64(0)
@@ -157,8 +151,9 @@ def count(
     A self-loop counts as an out-edge only. The asymmetry is the sum of the signed hashes modulo 2**64.
     """
     team, threads = pool.team(len(source))
+    bounds = _bounds((source, target), threads, len(out_degrees))
     picked = np.empty((threads, 2, CHUNK), np.uint64)
-    return int(_count((source, target, out_degrees, in_degrees, key, picked, none_yet()), team, threads))
+    return int(_count((source, target, out_degrees, in_degrees, key, bounds, picked, none_yet()), team, threads))
 
 
 def asymmetry(offsets: np.ndarray, targets: np.ndarray, key: np.ndarray) -> int:
@@ -173,13 +168,24 @@ def place(
     self-loops once. Nothing is written beyond ``targets``; edges to a vertex of ``limit`` or more are skipped.
     """
     team, threads = pool.team(len(source))
+    bounds = _bounds((source, target) if mirror else (source,), threads, len(cursors))
     picked = np.empty((threads, 2, 2 * CHUNK), np.uint64)
-    _place((source, target, mirror, limit, cursors, targets, picked, none_yet()), team, threads)
+    _place((source, target, mirror, limit, cursors, targets, bounds, picked, none_yet()), team, threads)
 
 
 def gather(values: np.ndarray, indices: np.ndarray, gathered: np.ndarray) -> None:
     """Fill ``gathered`` with ``values[indices]``, -1 where there is no such index."""
     _gather((values, indices, gathered, none_yet()), *pool.team(len(indices)))
+
+
+def _bounds(ends: tuple[np.ndarray, ...], threads: int, n: int) -> np.ndarray:
+    """The bounds (threads + 1, ascending from 0 to n) of ranges of vertices that have about equally many of these ends:
+    in a block of edges that are sorted, or beside hubs, ranges of equally many vertices have not."""
+    if threads == 1:
+        return np.array([0, n])
+    sample = np.sort(np.concatenate([each[:: len(each) // SAMPLE + 1] for each in ends]).astype(np.int64))
+    inner = sample[np.arange(1, threads) * len(sample) // threads].clip(0, n)
+    return np.concatenate([[0], inner, [n]])
 
 
 def none_yet() -> np.ndarray:

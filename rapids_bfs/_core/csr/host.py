@@ -13,6 +13,7 @@ import numpy as np
 from ...kernels.cpu import afforest
 from ...kernels.cpu import distributed as kernels
 from ...kernels.cpu.atomics import fetch_add
+from ...kernels.cpu.bits import ONE
 from ...kernels.cpu.compiled import borrowing, serial
 from ...kernels.cpu.team import shared
 from ..memory import require_bytes
@@ -54,9 +55,9 @@ def _loops_in_rows(arguments, thread):
         first = fetch_add(next_, 0, ROWS)
         if first >= n:
             return loops
-        for u in range(first, min(first + ROWS, n)):
-            for edge in range(offsets[u], offsets[u + 1]):
-                loops += targets[edge] == u
+        for u in range(np.uint64(first), np.uint64(min(first + ROWS, n))):
+            for edge in range(np.uint64(offsets[u]), np.uint64(offsets[u + ONE])):
+                loops += np.uint64(targets[edge]) == u
 
 
 @borrowing(serial)
@@ -73,9 +74,9 @@ def _descents_in_rows(arguments, thread):
         first = fetch_add(next_, 0, ROWS)
         if first >= n:
             return descents
-        for u in range(first, min(first + ROWS, n)):
-            for edge in range(offsets[u] + 1, offsets[u + 1]):
-                descents += targets[edge] < targets[edge - 1]
+        for u in range(np.uint64(first), np.uint64(min(first + ROWS, n))):
+            for edge in range(np.uint64(offsets[u]) + ONE, np.uint64(offsets[u + ONE])):
+                descents += targets[edge] < targets[edge - ONE]
 
 
 @borrowing(serial)
@@ -91,10 +92,12 @@ def _distinct_in_rows(arguments, thread):
         first = fetch_add(next_, 0, ROWS)
         if first >= n:
             return 0
-        for u in range(first, min(first + ROWS, n)):
+        for u in range(np.uint64(first), np.uint64(min(first + ROWS, n))):
             distinct = 0
-            for edge in range(offsets[u], offsets[u + 1]):
-                distinct += (edge == offsets[u] or targets[edge] != targets[edge - 1]) and (loops or targets[edge] != u)
+            begin = np.uint64(offsets[u])
+            for edge in range(begin, np.uint64(offsets[u + ONE])):
+                new = edge == begin or targets[edge] != targets[edge - ONE]
+                distinct += new and (loops or np.uint64(targets[edge]) != u)
             degrees[u] = distinct
 
 
@@ -112,12 +115,12 @@ def _distinct_of_rows(arguments, thread):
         first = fetch_add(next_, 0, ROWS)
         if first >= n:
             return 0
-        for u in range(first, min(first + ROWS, n)):
-            place = new_offsets[u]
-            for edge in range(offsets[u], offsets[u + 1]):
-                if (edge == offsets[u] or targets[edge] != targets[edge - 1]) and targets[edge] != u:
+        for u in range(np.uint64(first), np.uint64(min(first + ROWS, n))):
+            place, begin = np.uint64(new_offsets[u]), np.uint64(offsets[u])
+            for edge in range(begin, np.uint64(offsets[u + ONE])):
+                if (edge == begin or targets[edge] != targets[edge - ONE]) and np.uint64(targets[edge]) != u:
                     new_targets[place] = targets[edge]
-                    place += 1
+                    place += ONE
 
 
 @borrowing(serial)
