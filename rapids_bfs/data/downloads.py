@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from .._core.arguments import checked_directed
+from .._core.arguments import checked_directed, checked_name
 from .._core.optional import needed
 from ..adapters._file import replacing
 from ..adapters._formats import refuse_options
@@ -32,6 +32,8 @@ def load_dataset(name: str, **options: Any) -> Graph:
     Raises `InputError` if there is none, or it cannot be downloaded or read.
     """
     refuse_options(options, ("directed", "name"), f"{name} is a dataset, which has")
+    checked_directed(options.get("directed"))
+    checked_name(options.get("name"))
     return load(dataset(name), **options)
 
 
@@ -47,7 +49,7 @@ def load(found: Dataset, *, directed: bool | None = None, name: str | None = Non
         except InputError as error:
             raise InputError(f"{error}; if the download is damaged, remove it") from None
         _keep(found, graph)
-    if checked_directed(directed) is not None and directed != graph.directed:
+    if directed is not None and directed != graph.directed:
         graph = graph._with(directed=True) if directed else graph.undirected
     return graph if name is None else graph._with(name=name)
 
@@ -100,6 +102,12 @@ def fetch(found: Dataset) -> None:
         raise InputError(f"{error}, or {by_hand}") from None
     try:
         found.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"{found.folder} cannot be made for {found.name} ({error.strerror}): set RAPIDS_BFS_DATASETS to a folder "
+            "that can be written"
+        ) from None
+    try:
         with _progress(found) as bar, _quiet(pooch.get_logger()):
             headers = {"Accept-Encoding": "identity"}  # a packed file is kept packed
             pooch.create(found.folder, "", registry={found.file: found.sha256}, urls={found.file: found.url}).fetch(

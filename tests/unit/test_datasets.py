@@ -133,6 +133,18 @@ def test_without_a_network(server: ThreadingHTTPServer) -> None:
     assert downloads.load(found).num_edges == 3
 
 
+def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(datasets.FOLDER, str(tmp_path / "file"))
+    with pytest.raises(InputError, match=r"file.snap.* cannot be made .*: set RAPIDS_BFS_DATASETS to a folder"):
+        load("snap:roadNet-CA")
+
+
+def test_options_are_checked_before_the_download(server: ThreadingHTTPServer) -> None:
+    with pytest.raises(InputError, match="directed must be True, False or None"):
+        load("snap:roadNet-CA", directed="no")
+
+
 def test_without_pooch(server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(InputError, match=r"pip install 'rapids-bfs\[datasets\]', or put a copy of http.* into .*snap"):
