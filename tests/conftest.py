@@ -8,7 +8,7 @@ import threading
 import time
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib.util import cache_from_source
 from itertools import count
 from pathlib import Path
@@ -151,7 +151,8 @@ def pytest_configure(config):
     if sys.platform != "win32":
         from compile_once import compile_once
 
-        compile_once(Path(config.option.basetemp).with_name("compiling"))
+        START.append(partial(compile_once, Path(config.option.basetemp).with_name("compiling")))
+        START[0]()
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -197,6 +198,7 @@ DASK_SETTINGS = {
 
 
 CLUSTER = ExitStack()  # which ends it
+START = []  # what each process with pytest-xdist does at its start, Dask's workers too
 
 
 @cache
@@ -207,7 +209,10 @@ def dask_cluster():
     CLUSTER.callback(dask_cluster.cache_clear)
     CLUSTER.enter_context(dask.config.set(DASK_SETTINGS))
     cluster = CLUSTER.enter_context(distributed.LocalCluster(n_workers=WORKERS, **options))
-    return CLUSTER.enter_context(distributed.Client(cluster, set_as_default=False))
+    client = CLUSTER.enter_context(distributed.Client(cluster, set_as_default=False))
+    for start in START:
+        client.register_worker_callbacks(start)
+    return client
 
 
 @pytest.hookimpl(trylast=True)
