@@ -136,7 +136,7 @@ def as_graph(
     options = _checked_options(source, target, vertices, directed, name, edge_data)
     if (offsets is None) != (targets is None) or (graph is None) == (offsets is None):
         raise InputError("as_graph takes either a graph, or both offsets= and targets=")
-    return _made(graph, offsets, targets, device, adjacency, devices, options)
+    return _graph_of(graph, offsets, targets, device, adjacency, devices, options)
 
 
 def _checked_options(
@@ -154,7 +154,7 @@ def _checked_options(
     return {key: value for key, value in options.items() if value is not None}
 
 
-def _made(
+def _graph_of(
     graph: Any, offsets: Any, targets: Any, device: Any, adjacency: Any, devices: Any, options: dict[str, Any]
 ) -> Any:
     """The graph of anything that `as_graph` takes, on the device or over the devices that are asked for."""

@@ -92,8 +92,8 @@ class Draw:
         return {name: value for name, value in options.items() if self.rng.random() < 0.6}
 
 
-def _calls():
-    """Every function's name with what draws its arguments beside the graph, by name or position."""
+def _traversals_and_paths():
+    """Each function's name with what draws its arguments beside the graph, by name or position."""
 
     def search(d):
         return (d.node(),), d.some(depth_limit=d.limit(), sort_neighbors=d.sorter())
@@ -110,12 +110,6 @@ def _calls():
 
     def sources(d):
         return (d.rng.choice([d.node(), d.nodes(), tuple(dict.fromkeys(d.nodes()))]),), {}
-
-    def only_graph(d):
-        return (), {}
-
-    def bounds(d):
-        return (), d.some(usebounds=d.maybe(True, False))
 
     def path(d):
         method = d.maybe("dijkstra", "bellman-ford", "dijkstra", "nonsense")
@@ -140,6 +134,17 @@ def _calls():
     yield "all_shortest_paths", lambda d: ((d.node(), d.node()), d.some(method=d.maybe("bellman-ford", "nonsense")))
     yield "single_source_all_shortest_paths", lambda d: ((d.node(),), d.some(method=d.maybe("dijkstra", "nonsense")))
     yield "all_pairs_all_shortest_paths", lambda d: ((), d.some(method=d.maybe("dijkstra", "nonsense")))
+
+
+def _measures():
+    """The same of functions that answer for a whole graph, or for its parts."""
+
+    def only_graph(d):
+        return (), {}
+
+    def bounds(d):
+        return (), d.some(usebounds=d.maybe(True, False))
+
     yield "eccentricity", lambda d: ((), d.some(v=d.maybe(d.node(), d.nodes())))
     yield from dict.fromkeys(("diameter", "radius", "center", "periphery"), bounds).items()
     yield "centroid" if VERSION >= (3, 7) else "barycenter", only_graph
@@ -180,7 +185,7 @@ def _calls():
     yield "local_reaching_centrality", lambda d: ((d.node(),), d.some(normalized=d.maybe(True, False)))
 
 
-CALLS = dict(_calls())
+CALLS = dict(_traversals_and_paths()) | dict(_measures())
 
 
 def function(name):
