@@ -221,4 +221,6 @@ QUESTIONS = [
     ("ba:5000", FEW),
     ("ba:20000", FEW),
     ("rmat:18", SOME),
+    ("urand:18", {"components": components}),
+    ("delaunay:16", {"search": search}),
 ]

@@ -1,22 +1,37 @@
 """Connected components as a label for each vertex, directions aside, by trees of pointers to smaller vertices.
 
 Each vertex points to one of its own component that is no larger; a root points to itself. An edge joins two trees: the
-larger root is made to point into the other tree. The first edges of all vertices join most of the graph already, so the
-most frequent root among some vertices is that of the largest component; where each edge exists in both directions, the
-vertices of that component can skip their other edges. One thread; O(n + m) but for the height of the trees, which is
-kept small.
+larger root is made to point into the other tree. A few edges join most of the graph already, so the most frequent root
+among some vertices is that of the largest component; where each edge exists in both directions, the vertices of that
+component can skip their other edges. The few are the first edges of all vertices; or, if edges go both ways, no
+vertex is masked, and roots will be few or labels fit a cache:
+
+1. Each vertex takes the label of its first neighbour if that is smaller. In ascending order that label is a root, so
+   there is nothing to search for and no branch to mispredict.
+2. The vertices that are still roots are joined with their first neighbours. If roots are few, as where neighbours
+   ascend, these are `FEW`. If they are many, `SOME` neighbours are looked at, without a branch, and two labels joined;
+   that needs random reads of labels.
+3. If few vertices have the most frequent root now, the second neighbours of all vertices are joined too.
+
+One thread; O(n + m) but for the height of the trees, which is kept small.
 
 Sources: M. Sutton, T. Ben-Nun, A. Barak, Optimizing parallel graph connectivity computation via subgraph sampling,
 IPDPS 2018; M. M. A. Patwary, J. Blair, F. Manne, Experiments on union-find algorithms for the disjoint-set data
-structure, SEA 2010, for joining trees.
+structure, SEA 2010, for joining trees. Steps 1 to 3 are ours.
 """
 
 import numpy as np
+from numba import njit
 
+from .bits import ONE
 from .compiled import serial
 
 ROUNDS = 2  # first edges of a vertex
+FEW, SOME = np.uint64(4), np.uint64(8)  # first edges of a root
+CACHED = 1 << 17  # labels
 SAMPLE = 1024  # vertices
+MANY = SAMPLE // 4  # roots among them
+ENOUGH = SAMPLE // 2  # of them in one component, to do without the second edges
 
 
 @serial
@@ -26,29 +41,112 @@ def label(offsets, targets, symmetric, allowed, labels):
     They are numbered from 0 in the order of their first vertices. ``symmetric``: is each edge there in both directions?
     ``allowed[n]`` is a mask of the vertices that count, or has length 0; the others are labelled -1.
     """
-    n = len(labels)
+    n = np.uint64(len(labels))
+    largest = np.int64(-1)
+    done = np.uint64(0)  # first edges of all vertices
+    few = n > 0 and _count_roots(offsets, targets) < MANY
+    if symmetric and len(allowed) == 0 and n > 0 and (few or n <= CACHED):
+        largest = _join_most(offsets, targets, few, labels)
+    else:
+        _join_first(offsets, targets, allowed, labels)
+        done = np.uint64(ROUNDS)
+        if symmetric and n > 0:
+            largest, _ = _most_frequent(labels)
     for vertex in range(n):
+        # Once it is joined to a smaller one, `largest` is no root any more.
+        if largest < 0 or (labels[vertex] != largest and labels[vertex] != labels[largest]):
+            for edge in range(np.uint64(offsets[vertex]) + done, np.uint64(offsets[vertex + ONE])):
+                if _is_allowed(allowed, vertex, targets[edge]):
+                    _join(labels, vertex, targets[edge])
+    return _number(allowed, labels)
+
+
+@serial
+def _count_roots(offsets, targets):
+    """How many of `SAMPLE` vertices, evenly spread, have no first neighbour that is smaller."""
+    n, roots = len(offsets) - 1, 0
+    for i in range(SAMPLE):
+        vertex = i * n // SAMPLE
+        edge = offsets[vertex]
+        roots += edge == offsets[vertex + 1] or targets[edge] >= vertex
+    return roots
+
+
+@serial
+def _join_first(offsets, targets, allowed, labels):
+    """Join the ends of the first `ROUNDS` edges of each vertex."""
+    for vertex in range(len(labels)):
         labels[vertex] = vertex
     for place in range(ROUNDS):
-        for vertex in range(n):
+        for vertex in range(len(labels)):
             edge = offsets[vertex] + place
             if edge < offsets[vertex + 1] and _is_allowed(allowed, vertex, targets[edge]):
                 _join(labels, vertex, targets[edge])
         _flatten(labels)
-    largest = _most_frequent(labels) if symmetric and n else -1
-    for vertex in range(n):
-        if labels[vertex] != largest:
-            for edge in range(offsets[vertex] + ROUNDS, offsets[vertex + 1]):
-                if _is_allowed(allowed, vertex, targets[edge]):
-                    _join(labels, vertex, targets[edge])
-    _flatten(labels)
-    return _number(allowed, labels)
 
 
 @serial
 def _is_allowed(allowed, one, other):
     """Does an edge between these vertices count?"""
     return len(allowed) == 0 or (allowed[one] and allowed[other])
+
+
+@serial
+def _join_most(offsets, targets, few, labels):
+    """Join the ends of a few edges, which join most of the graph; return the most frequent label. ``few``: are roots
+    few?"""
+    n = np.uint64(len(labels))
+    _point_to_first(offsets, targets, labels)
+    if few:
+        for vertex in range(n):
+            if labels[vertex] == vertex:
+                for edge in _first_edges(offsets, vertex, FEW):
+                    _join(labels, vertex, targets[edge])
+    else:
+        for vertex in range(n):
+            if labels[vertex] == vertex:
+                _join_extremes(offsets, targets, vertex, labels)
+    largest, votes = _most_frequent(labels)
+    if votes < ENOUGH:
+        for vertex in range(n):
+            edge = np.uint64(offsets[vertex]) + ONE
+            if edge < np.uint64(offsets[vertex + ONE]):
+                _join(labels, vertex, targets[edge])
+        largest, votes = _most_frequent(labels)
+    return largest
+
+
+@serial
+def _point_to_first(offsets, targets, labels):
+    """Let each vertex point to the root of its first neighbour if that is smaller, else to itself."""
+    edge = np.uint64(offsets[0])
+    for vertex in range(np.uint64(len(labels))):
+        end = np.uint64(offsets[vertex + ONE])
+        smaller = min(vertex, np.uint64(targets[edge])) if edge < end else vertex
+        edge = end
+        labels[vertex] = vertex
+        labels[vertex] = labels[smaller]
+
+
+@njit(inline="always")
+def _first_edges(offsets, vertex, most):
+    """The first edges of a vertex, so many at most."""
+    first = np.uint64(offsets[vertex])
+    return range(first, min(first + most, np.uint64(offsets[vertex + ONE])))
+
+
+@njit(inline="always")
+def _join_extremes(offsets, targets, root, labels):
+    """Join a root with the smallest and the largest label, its own aside, of its first `SOME` neighbours."""
+    low, high = root, np.uint64(0)
+    for edge in _first_edges(offsets, root, SOME):
+        label = np.uint64(labels[np.uint64(targets[edge])])
+        low = min(low, label)
+        high = max(high, label if label != root else np.uint64(0))
+    if low != root:
+        _join(labels, root, low)
+    if high > low:
+        _join(labels, root, high)
 
 
 @serial
@@ -113,7 +211,8 @@ def _flatten(pointers):
 
 @serial
 def _most_frequent(labels):
-    """The most frequent label of `SAMPLE` vertices, evenly spread."""
+    """The most frequent root among `SAMPLE` vertices, evenly spread, and how many have it; flattens the trees."""
+    _flatten(labels)
     keys, votes = np.zeros(4 * SAMPLE, labels.dtype), np.zeros(4 * SAMPLE, np.int64)  # a hash table
     most = 0
     for i in range(SAMPLE):
@@ -125,20 +224,21 @@ def _most_frequent(labels):
         votes[slot] += 1
         if votes[slot] > votes[most]:
             most = slot
-    return keys[most]
+    return np.int64(keys[most]), votes[most]
 
 
 @serial
-def _number(allowed, roots):
-    """Replace each root by its number among the roots that are allowed, in ascending order; return how many there are.
-    Others become -1."""
+def _number(allowed, labels):
+    """Replace each pointer by the number of its root among the roots that are allowed, in ascending order; return how
+    many there are. Vertices that are not allowed get -1."""
     count = 0
-    for vertex in range(len(roots)):
+    for vertex in range(np.uint64(len(labels))):
+        smaller = np.uint64(labels[vertex])
         if len(allowed) and not allowed[vertex]:
-            roots[vertex] = -1
-        elif roots[vertex] == vertex:
-            roots[vertex] = count
+            labels[vertex] = -1
+        elif smaller == vertex:
+            labels[vertex] = count
             count += 1
         else:
-            roots[vertex] = roots[roots[vertex]]
+            labels[vertex] = labels[smaller]  # a number already
     return count

@@ -42,6 +42,20 @@ def test_more_vertices_than_a_sample_with_many_components(seed, directed):
     assert_right(as_graph(tuple(ends), vertices=n, directed=directed))
 
 
+@pytest.mark.parametrize("n", [afforest.CACHED // 16, afforest.CACHED + 1])
+@pytest.mark.parametrize("ascending", [False, True])
+def test_neighbours_in_any_order(n, ascending):
+    """Vertices of one large component, of others and of none, with labels that fit a cache and with more."""
+    rng = np.random.default_rng(n)
+    ends = np.concatenate([rng.integers(n // 3, n, (2, n)), rng.integers(0, n // 3, (2, n // 10))], axis=1)
+    graph = as_graph(tuple(ends), vertices=n, directed=False)
+    if ascending:
+        graph = graph.replace(
+            targets=np.concatenate([np.sort(row) for row in np.split(graph.targets, graph.offsets[1:-1])])
+        )
+    assert_right(graph)
+
+
 def test_a_directed_path_against_the_order_of_its_vertices():
     n = 5000
     assert not connected_components(as_graph((np.arange(1, n), np.arange(n - 1)))).any()
