@@ -14,7 +14,7 @@ rows of ``sums``, which threads take: the same number of rows gives the same bit
                              what it passes on: (dependency + 1 if it is a target) / paths. 0 before and after
 ``above[words]``             bitmap of the vertices at the level being expanded and above. 0 before and after
 ``down[words]``              bitmap of the edges that lead a level down. 0 before and after
-``queue[n]``                 vertices in the order in which they were found
+``queue[n + 1]``             vertices in the order in which they were found
 ``sums[rows, n]``            the contributions of a row's sources; ``[rows, m]`` for arcs
 ===========================  =================================================================================
 
@@ -26,74 +26,77 @@ import numpy as np
 
 from .atomics import fetch_add, prefetch
 from .bits import LAST, ONE, WORD, bit_of, lowest_one, word_of
-from .compiled import serial
-from .sequential import LATER, SOON
+from .compiled import borrowing, serial
+from .sequential import LATER, SOON, prefetch_ahead
 from .team import shared
 
 
-@serial
+@borrowing(serial)
 def _count_paths(offsets, targets, source, values, above, down, queue):
     """Search from ``source``; return how many vertices it reaches."""
     values[source] = 1.0
     above[word_of(source)] |= bit_of(source)
     queue[0] = source
-    begin, end = 0, 1
+    begin, end = np.uint64(0), ONE
     while begin < end:
         tail = end
         for position in range(begin, end):
-            vertex = queue[position]
-            if position + LATER < tail:
-                prefetch(offsets, queue[position + LATER])
-                prefetch(targets, offsets[queue[position + SOON]])
-            for edge in range(offsets[vertex], offsets[vertex + 1]):
-                neighbor = targets[edge]
+            vertex = np.uint64(queue[position])
+            prefetch_ahead(offsets, targets, queue, position, tail)
+            paths = values[vertex]
+            for edge in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + ONE])):
+                neighbor = np.uint64(targets[edge])
                 if above[word_of(neighbor)] & bit_of(neighbor):
                     continue
                 down[word_of(edge)] |= bit_of(edge)
-                if values[neighbor] == 0:
-                    queue[tail] = neighbor
-                    tail += 1
-                values[neighbor] += values[vertex]
+                known = values[neighbor]
+                queue[tail] = neighbor
+                tail += np.uint64(known == 0)
+                values[neighbor] = known + paths
         for position in range(end, tail):
             above[word_of(queue[position])] |= bit_of(queue[position])
         begin, end = end, tail
-    return end
+    return np.int64(end)
 
 
-@serial
+@borrowing(serial)
 def _gather(first, last, targets, paths, values, down, edges, sums):
     """The dependency of a vertex with so many ``paths`` and these edges; resets their marks."""
     dependency = 0.0
-    for word in range(first // WORD, (last + WORD - 1) // WORD):
+    if first == last:
+        return dependency
+    first_word, last_word = word_of(first), word_of(last - ONE)
+    for word in range(first_word, last_word + ONE):
         bits = down[word]
-        if word == first // WORD:
-            bits &= ~np.uint64(0) << (np.uint64(first) & LAST)
-        if word == last // WORD:
-            bits &= bit_of(last) - ONE
+        if word == first_word:
+            bits &= ~np.uint64(0) << (first & LAST)
+        if word == last_word:
+            bits &= ~np.uint64(0) >> (~(last - ONE) & LAST)
         down[word] ^= bits
         while bits:
-            edge = word * WORD + np.int64(lowest_one(bits))
+            edge = word * np.uint64(WORD) + lowest_one(bits)
             bits &= bits - ONE
-            share = paths * values[targets[edge]]
+            share = paths * values[np.uint64(targets[edge])]
             dependency += share
             if edges:
                 sums[edge] += share
     return dependency
 
 
-@serial
+@borrowing(serial)
 def _go_back(offsets, targets, is_target, values, above, down, queue, end, endpoints, edges, sums):
     """Add the dependencies of the source ``queue[0]`` to ``sums``, and reset what the search has filled."""
-    source = queue[0]
+    source = np.uint64(queue[0])
     counted = 0
-    for position in range(end - 1, -1, -1):
-        vertex = queue[position]
+    for place in range(end):
+        position = np.uint64(end - 1 - place)
+        vertex = np.uint64(queue[position])
         if position >= LATER:
             prefetch(offsets, queue[position - LATER])
-            prefetch(targets, offsets[queue[position - SOON]])
+            prefetch(targets, offsets[np.uint64(queue[position - SOON])])
             prefetch(sums, queue[position - SOON])
         paths = values[vertex]
-        first, last = np.int64(offsets[vertex]), np.int64(offsets[vertex + 1])
+        first, last = np.uint64(offsets[vertex]), np.uint64(offsets[vertex + ONE])
         dependency = _gather(first, last, targets, paths, values, down, edges, sums)
         target = is_target[vertex] and vertex != source
         counted += target
@@ -102,8 +105,8 @@ def _go_back(offsets, targets, is_target, values, above, down, queue, end, endpo
             sums[vertex] += dependency + (endpoints and target)
     if endpoints and not edges:
         sums[source] += counted
-    for position in range(end):
-        values[queue[position]] = 0
+    for position in range(np.uint64(end)):
+        values[np.uint64(queue[position])] = 0
         above[word_of(queue[position])] = 0
 
 
@@ -114,7 +117,7 @@ def _fill_rows(arguments, thread):
     values = np.zeros(n)
     above = np.zeros(n // WORD + 1, np.uint64)
     down = np.zeros(len(targets) // WORD + 1, np.uint64)
-    queue = np.empty(n, targets.dtype)
+    queue = np.empty(n + 1, targets.dtype)  # one more: what is not new is written behind the last
     while True:
         row = fetch_add(next_row, 0, 1)
         if row >= len(sums):
