@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial import ConvexHull, Delaunay, distance_matrix
 from strategies import edges_of
 
-from rapids_bfs import InputError, bfs
+from rapids_bfs import InputError, bfs, load
 from rapids_bfs.generators import MODELS, generate
 from rapids_bfs.generators.draws import Draws
 from rapids_bfs.generators.models import _points
@@ -207,6 +207,12 @@ def test_the_memory_is_asked_before_it_is_taken(spec, monkeypatch):
 def test_a_grid_without_a_size_is_refused(size):
     with pytest.raises(InputError, match=r"at least 1|of memory"):
         generate(f"grid3d:{size}")
+
+
+@pytest.mark.parametrize("spec", ["rmat:1.5", "grid:2."])
+def test_a_fraction_is_no_suffix_of_a_file(spec):
+    with pytest.raises(InputError, match="the sizes of a generator are whole numbers"):
+        load(spec)
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, "a"])
