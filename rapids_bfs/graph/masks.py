@@ -37,7 +37,7 @@ def checked_mask(mask: Mask, graph: Any, length: int, what: str) -> Any:
 
 
 def kept_mask(graph: Any, vertices: Mask | None) -> Any:
-    """`graph.mask` for a result to keep: on the host a copy, since the caller may change his array for the next one."""
+    """`graph.mask` for a result to keep: on the host a copy, since the caller may change the array afterwards."""
     mask = graph.mask(vertices)
     return mask if mask is None or on_device(mask) else mask.copy()
 
