@@ -27,6 +27,7 @@ APART = 16  # words between the counters of two threads, so that they share no c
 SHARING = 3.0  # mean number of searches that reach a vertex on one level, from which rows of bits pay
 # Words that a level may touch with one thread, by the words in a row; see docs/decisions/cpu-threads.md.
 FEW_WORDS = {1: 1 << 26, 4: 1 << 23, 16: 1 << 23}
+FEW_OF_TWO = 1 << 23  # of any width, where there are two threads at most
 FEW_EDGES = 1 << 20  # probed by single searches
 ROWS_EACH = 4  # rows of sums for each thread, so that others do the work of a thread that comes late
 MUCH = 1 << 26  # bytes of these rows; with more, each thread has one row
@@ -167,7 +168,8 @@ class BitParallel(BatchTraversal):
     def _team(self) -> tuple[np.ndarray, int]:
         """The team, and one thread for a small graph, where more would take longer, else all."""
         lanes = self.graph.num_vertices + self.graph.num_arcs
-        return pool.team(lanes * (self.width + WIDTHS[1]), FEW_WORDS[self.width], self.threads)
+        few = FEW_WORDS[self.width] if self.threads > 2 else FEW_OF_TWO
+        return pool.team(lanes * (self.width + WIDTHS[1]), few, self.threads)
 
     def _masked(self, vertices: Any) -> np.ndarray:
         """The vertices that a mask leaves out, by their numbers here."""
