@@ -63,8 +63,8 @@ def done():
 @pytest.mark.parametrize(("variable", "value"), WRONG)
 @pytest.mark.parametrize("how", HOW)
 def test_a_wrong_variable_is_named(done, variable, value, how):
-    if (value, how) == ("tbb", "networkx"):
-        pytest.skip("a search of three vertices starts no threads")
+    if value == "tbb" and how != "generator":
+        pytest.skip("our own team of threads does this, and Numba's do not start")
     ended = done[variable, value, how]
     said = ended.stderr if how == "command" else ended.stdout
     assert f"the environment variable {variable} is '{value}'" in said
