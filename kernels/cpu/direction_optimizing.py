@@ -26,7 +26,8 @@ Indices are unsigned: Numba tests signed ones, which may count from the end.
 ``frontier[words], found[words]``     bitmaps of the level being expanded and of the next
 ``queue[n]``                          vertices in the order in which they were found; the frontier is a run of it
 ``buffers[threads, 2, CAPACITY]``     vertices won and their predecessors, on their way into the arrays
-``counters[COUNTERS]``                shared by the threads: the next block to take, the end of the queue
+``counters[COUNTERS]``                shared by the threads: the next block to take, the end of the queue; and how many
+                                      sources the last search had, which begin the queue
 ``notes[n + 1]``                      when each level ended, and its direction, if wanted
 ====================================  ========================================================================
 
@@ -56,13 +57,14 @@ EDGES = 1 << 12  # of the frontier, top-down
 LINES = 1 << 10  # words of the bitmap, top-down: threads contend for the cache lines of a smaller one
 WORDS = 1 << 9  # bottom-up
 WORDS_READ = 1 << 12  # where bits are only read
+LEAST_SHARED = FEW * min(LINES, WORDS, WORDS_READ)  # words of the bitmap; a search of fewer has one thread
 QUEUE_BLOCK = 256  # frontier vertices that a thread takes at a time
 BLOCKS = 8  # of a level for each thread, if that makes blocks smaller
 WORD_BLOCK = 64  # bitmap words that a thread takes at a time
 BATCH = np.uint64(4)  # in-neighbours that are probed at a time
 CAPACITY = 1024  # vertices in a thread's buffer
 
-NEXT_BLOCK, TAIL, COUNTERS = 0, 8, 16  # elements of `counters`, a cache line apart
+NEXT_BLOCK, TAIL, SOURCES, COUNTERS = 0, 8, 16, 24  # elements of `counters`, a cache line apart
 
 Search = namedtuple(
     "Search",
@@ -306,7 +308,13 @@ def _deserved(threads, pieces, portion):
 
 @borrowing(serial)
 def _start(s, sourceless, masked, sources):
-    """Put the sources into the queue; return how many vertices are left to be found."""
+    """Put the sources into the queue; return how many vertices are left to be found.
+
+    The last sources may be vertices that no level writes, those without in-edges.
+    """
+    for i in range(s.counters[SOURCES]):
+        s.distances[s.queue[i]] = -1
+    s.counters[SOURCES] = len(sources)
     for word in range(len(sourceless)):
         s.visited[word] = sourceless[word]
     for word in range(len(masked)):
@@ -373,16 +381,29 @@ def _by_threads(s, begin, end, level, team, threads):
 
 
 @borrowing(serial)
-def search(s, sourceless, masked, sources, depth_limit, target, notes, team, threads):
+def search(
+    offsets, targets, most, in_offsets, in_targets, hub, visited, frontier, found, distances, predecessors, queue,
+    buffers, counters, sourceless, masked, sources, depth_limit, target, notes, team, threads,
+):  # fmt: skip
     """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return how many vertices are reached.
 
-    ``sources`` are distinct. The search ends below ``depth_limit`` and after the level that reaches ``target``
-    (-1: none). It does not enter ``masked`` vertices, of which none is a source; bits past the last vertex are 0.
-    Nothing is written at other sourceless vertices than the sources: there the arrays must hold -1.
+    The first arguments are those of a `Search`: Numba takes twice as long to receive them as one. ``sources`` are
+    distinct. The search ends below ``depth_limit`` and after the level that reaches ``target`` (-1: none). It does not
+    enter ``masked`` vertices, of which none is a source; bits past the last vertex are 0. Nothing is written at other
+    sourceless vertices than the sources, and those of the last search: there the arrays must hold -1.
 
     Unless their length is 0, ``notes[0]`` is when the first level begins and ``notes[level]`` when that one ends, in
     ticks of the clock, and in the lowest bit whether it was bottom-up. There are at most n levels.
     """
+    s = Search(
+        offsets, targets, most, in_offsets, in_targets, hub, visited, frontier, found, distances, predecessors, queue,
+        buffers, counters,
+    )  # fmt: skip
+    return _search(s, sourceless, masked, sources, depth_limit, target, notes, team, threads)
+
+
+@borrowing(serial)
+def _search(s, sourceless, masked, sources, depth_limit, target, notes, team, threads):
     searchers, readers = _deserved(threads, len(s.visited), WORDS), _deserved(threads, len(s.visited), WORDS_READ)
     expanders = min(threads, len(s.visited) // LINES)
     findable = left = _start(s, sourceless, masked, sources)

@@ -50,6 +50,17 @@ def test_searches_near_and_far_take_turns(near, monkeypatch):
             assert_right(graph, source, "cpu", depth_limit=[None, 0, 1, 2, 3][rng.integers(5)])
 
 
+def test_searches_from_several_sources_and_by_the_queue_take_turns():
+    """The kernel resets the sources of the last search; no edge leads into half of the vertices."""
+    rng = np.random.default_rng(2)
+    graph = as_graph((rng.integers(0, 20, 60), rng.integers(20, 40, 60)), vertices=40, directed=True)
+    for _ in range(300):
+        sources = rng.choice(graph.num_vertices, rng.integers(1, 9), replace=False).tolist()
+        traced, deterministic = rng.random(2) < 0.4
+        found = bfs(graph, sources, engine="cpu", trace=bool(traced), deterministic=bool(deterministic))
+        assert np.array_equal(found.distances, bfs(graph, sources, engine="cpu:sequential").distances)
+
+
 def test_tiny_graphs_are_left_to_the_textbook_queue(monkeypatch):
     """Until levels are to be noted, which the queue has none of."""
     monkeypatch.setattr(cpu_search, "TINY", 79)

@@ -43,7 +43,7 @@ def test_threads_that_numba_was_told_to_use_are_used(monkeypatch):
 
 @needs_two
 def test_a_graph_that_was_prepared_on_one_thread_is_searched_on_all():
-    graph, allowed = generate("urand:13"), numba.get_num_threads()
+    graph, allowed = generate("urand:16:2"), numba.get_num_threads()
     numba.set_num_threads(1)
     try:
         bfs(graph, 0, engine="cpu")

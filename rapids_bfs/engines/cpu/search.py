@@ -90,6 +90,9 @@ class DirectionOptimizing(Sequential):
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
+        small = graph.num_arcs < SMALL or len(self.visited) < direction_optimizing.LEAST_SHARED
+        self.alone = pool.team(0) if small else None
+        self.left_by_queue = False  # are the distances those of a search by the queue?
         self.prepared = False
         if graph.num_arcs >= TINY:
             self._prepare()
@@ -114,7 +117,7 @@ class DirectionOptimizing(Sequential):
             distances=self.distances,
             predecessors=self.predecessors,
             queue=self.queue,
-            buffers=np.empty((pool.most if graph.num_arcs >= SMALL else 1, 2, direction_optimizing.CAPACITY), vertex),
+            buffers=np.empty((1 if self.alone else pool.most, 2, direction_optimizing.CAPACITY), vertex),
             counters=np.zeros(direction_optimizing.COUNTERS, np.int64),
         )
         s = self.arrays
@@ -122,7 +125,6 @@ class DirectionOptimizing(Sequential):
             s.offsets, s.in_offsets, s.in_targets, s.hub, sourceless, s.counters, *pool.team(graph.num_arcs, SMALL)
         )  # fmt: skip
         self.without_tree = s._replace(predecessors=s.predecessors[:0])
-        self.stale = np.empty(0, np.int64)  # sources whose distance is not -1
         self.prepared = True
 
     def _is_near(self, sources: np.ndarray, depth_limit: int | None) -> bool:
@@ -141,24 +143,23 @@ class DirectionOptimizing(Sequential):
         self.steps = None
         noted = options.trace and not options.deterministic
         if noted and not self.prepared:
-            self.distances.fill(-1)  # the kernel would not reset all distances that the queue has set
-            self.predecessors.fill(-1)
             self._prepare()
-        if self.prepared:
-            self.distances[self.stale] = -1  # the kernel does not reset vertices without in-edges
-            self.stale = sources
         if not noted and (options.deterministic or not self.prepared or self._is_near(sources, options.depth_limit)):
+            self.left_by_queue = True
             return super().search(sources, options)
+        if self.left_by_queue:
+            self.distances.fill(-1)  # the kernel resets no vertices without in-edges but its own last sources
+            self.left_by_queue = False
         notes = np.zeros(len(self.queue) + 1, np.int64) if options.trace else NO_NOTES
         direction_optimizing.search(
-            self.arrays if options.predecessors else self.without_tree,
+            *(self.arrays if options.predecessors else self.without_tree),
             self.sourceless,
             masked(options.vertices),
             sources,
             kernel_limit(options.depth_limit),
             NONE if options.target is None else options.target,
             notes,
-            *pool.team(len(self.targets), SMALL),
+            *(self.alone or pool.team()),
         )
         if options.trace:
             self.steps = steps_noted(notes[notes > 0], TICKS_PER_MS)
