@@ -86,7 +86,7 @@ def filters_table(record: Record) -> Table:
     )
 
 
-ON_CPU = partial(filters, graphs=("rmat:20", "grid:1000"), device="cpu")
+ON_CPU = partial(filters, graphs=("rmat:20", "urand:20", "grid:1000"), device="cpu")
 CASES = [
     Case(
         *("filters", "graphs filtered, and searched with masks", filters, filters_table),

@@ -1,4 +1,5 @@
-"""Vectors in registers: rows of 64-bit words as wide as a batch is, and a number for each bit of a word.
+"""Vectors in registers: rows of 64-bit words as wide as a batch is, a number for each bit of a word, and some entries
+of an array, of which those that a bitmap names are moved together.
 
 A row of an array is ``array[row * width:(row + 1) * width]``. Its width is that of a tuple of words or of a vector,
 a constant to the compiler, so that a function is compiled for each width that it is called with.
@@ -209,3 +210,98 @@ def store_numbers(typing_context, array, place, numbers):
         return context.get_dummy_value()
 
     return types.void(array, types.intp, numbers), generate
+
+
+def _vector_at(context, builder, array_type, array, place, vector):
+    """A pointer to ``vector``, which begins with ``array[place]``."""
+    view = context.make_array(array_type)(context, builder, array)
+    element = cgutils.get_item_pointer(context, builder, array_type, view, [place], wraparound=False)
+    return builder.bitcast(element, vector.as_pointer())
+
+
+@intrinsic
+def pack(typing_context, mask, place):
+    """The 64 bools ``mask[place:place + 64]`` as a word, the first as its lowest bit."""
+
+    def generate(context, builder, signature, args):
+        vector = context.get_value_type(BYTES)
+        bools = builder.load(_vector_at(context, builder, mask, *args, vector), align=1)
+        bits = builder.icmp_unsigned("!=", bools, ir.Constant(vector, None))
+        return builder.bitcast(bits, WORD_TYPE)
+
+    return types.uint64(mask, types.intp), generate
+
+
+SUMS = 16
+
+
+@intrinsic
+def add_up(typing_context, array, place, before):
+    """To each of `SUMS` entries from ``array[place]`` on add those before it and ``before``; returns the last sum."""
+
+    def generate(context, builder, signature, args):
+        vector = ir.VectorType(context.get_value_type(array.dtype), SUMS)
+        where = _vector_at(context, builder, array, args[0], args[1], vector)
+        zeros, places = ir.Constant(vector, None), ir.VectorType(ir.IntType(32), SUMS)
+        sums = builder.load(where, align=vector.element.width // 8)
+        for distance in (1, 2, 4, 8):
+            order = [entry if entry < distance else SUMS + entry - distance for entry in range(SUMS)]
+            sums = builder.add(sums, builder.shuffle_vector(zeros, sums, ir.Constant(places, order)))
+        builder.store(builder.add(sums, _splat(builder, args[2], vector)), where, align=vector.element.width // 8)
+        return builder.add(args[2], builder.extract_element(sums, ir.IntType(32)(SUMS - 1)))
+
+    return array.dtype(array, types.intp, array.dtype), generate
+
+
+REGISTER = 32  # bytes
+
+
+def _permutes(context):
+    """Can the processor permute the integers of 32 bits in a register?"""
+    return "+avx2" in context.codegen().magic_tuple()[-1].split(",")
+
+
+@intrinsic
+def lanes(typing_context, array):
+    """How many entries of the array `compress` takes; 0 if there is no such instruction for them."""
+
+    def generate(context, builder, signature, args):
+        size = array.dtype.bitwidth // 8
+        return context.get_constant(types.intp, REGISTER // size if size in (4, 8) and _permutes(context) else 0)
+
+    return types.intp(array), generate
+
+
+@intrinsic
+def compress(typing_context, values, first, bits, compressed, place):
+    """Of the `lanes` entries from ``values[first]`` on, write those whose bits are set one after another, from
+    ``compressed[place]`` on, and then anything, `lanes` entries in all. Only where there are lanes."""
+
+    def generate(context, builder, signature, args):
+        size = values.dtype.bitwidth // 8
+        if size not in (4, 8) or not _permutes(context):
+            return context.get_dummy_value()
+        integer, byte, parts = ir.IntType(32), ir.IntType(8), size // 4
+        vector, narrow = (ir.VectorType(kind, REGISTER // 4) for kind in (integer, byte))
+        orders = _orders(REGISTER // size, parts)
+        table = ir.Constant(ir.ArrayType(narrow, len(orders)), [ir.Constant(narrow, order) for order in orders])
+        rows = cgutils.global_constant(builder, f"orders_{size}", table)
+        row = builder.and_(args[2], args[2].type(len(orders) - 1))
+        order = builder.zext(builder.load(builder.gep(rows, [row.type(0), row])), vector)
+        loaded = builder.load(_vector_at(context, builder, values, args[0], args[1], vector), align=size)
+        kind = ir.FunctionType(vector, [vector, vector])
+        permute = builder.module.declare_intrinsic("llvm.x86.avx2.permd", (), kind)
+        where = _vector_at(context, builder, compressed, args[3], args[4], vector)
+        builder.store(builder.call(permute, [loaded, order]), where, align=size)
+        return context.get_dummy_value()
+
+    return types.void(values, types.intp, types.uint64, compressed, types.intp), generate
+
+
+def _orders(count, parts):
+    """For each bitmap of ``count`` entries, the parts of those whose bits are set, and then any."""
+    rows = []
+    for bitmap in range(1 << count):
+        order = [entry * parts + part for entry in range(count) if bitmap >> entry & 1 for part in range(parts)]
+        rows.append(order + [0] * (count * parts - len(order)))
+    return rows

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._core import notebook
 from .._core.arguments import quoted
-from .._core.csr import csr_for, is_symmetric
+from .._core.csr import csr_for
 from .._core.csr.checks import check_graph
 from .._core.cuda.arrays import CPU, CUDA, DEVICES, moved, on_device, to_host
 from .._core.dtypes import frozen
@@ -463,13 +463,13 @@ class Graph(Labelled, Vertices):
             edge_data=self.edge_data.changed(kept.taken),
         )
         if not self.directed and edges is not None:
-            filtered._require_both_arcs()
+            rows = filtered.offsets, filtered.targets
+            if not kept.symmetric(self.offsets, self.targets, rows):
+                filtered._refuse_one_way()
         return filtered
 
-    def _require_both_arcs(self) -> None:
+    def _refuse_one_way(self) -> NoReturn:
         """Raise `InputError` for an edge that has only one of its arcs."""
-        if is_symmetric(self.offsets, self.targets):
-            return
         from .._core.csr import arcs
 
         source, target = arcs.first_one_way(self.offsets, self.targets)

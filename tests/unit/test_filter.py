@@ -1,6 +1,7 @@
 """What edges carry, and graphs with some of their edges and vertices."""
 
 import pickle
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from strategies import edge_lists, edges_of, graphs
 
 from rapids_bfs import Graph, InputError, as_graph
 from rapids_bfs._core import threads
+from rapids_bfs._core.csr import host_filter
 from rapids_bfs.graph import Categories
 
 
@@ -19,6 +21,7 @@ from rapids_bfs.graph import Categories
 def all_threads():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "FEW", 0)
+        patch.setattr(host_filter, "LARGE", 0)
         yield
 
 
@@ -118,6 +121,38 @@ def test_a_mask_that_tells_the_arcs_of_an_edge_apart_names_it(graph, data):
     words = str(error.value).split()
     u, v = int(words[words.index("from") + 1]), int(words[words.index("to") + 1])
     assert kept.count((u, v)) > kept.count((v, u))
+
+
+DENSITIES = st.sampled_from([0.0, 0.02, 0.2, 0.5, 0.99, 1.0])
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 6000), st.integers(1, 300), DENSITIES, DENSITIES)
+def test_columns_are_compacted_as_by_numpy(seed, arcs, n, of_edges, of_vertices):
+    rng = np.random.default_rng(seed)
+    sources, targets = np.sort(rng.integers(0, n, arcs)), rng.integers(0, n, arcs, np.int32)
+    offsets = np.searchsorted(sources, np.arange(n + 1)).astype(np.int32)
+    edges, vertices = rng.random(arcs) < of_edges, rng.random(n) < of_vertices
+    both = edges & vertices[sources] & vertices[targets]
+    for masks, expected in (((edges, None), edges), ((edges, vertices), both)):
+        kept = host_filter.Kept(offsets, targets, *masks)
+        np.testing.assert_array_equal(kept.offsets(offsets), np.append(0, expected.cumsum())[offsets])
+        for dtype in "bool", "int16", "int32", "float32", "int64", "float64":
+            column = rng.integers(0, 100, arcs).astype(dtype)
+            np.testing.assert_array_equal(kept.taken(column), column[expected])
+
+
+@given(graphs(min_vertices=1), st.data())
+def test_the_arcs_that_are_dropped_tell_whether_the_rest_is_symmetric(graph, data):
+    graph = graph.undirected
+    sources = np.repeat(np.arange(graph.num_vertices), graph.degrees)
+    mask = (sources + graph.targets) % data.draw(st.integers(2, 9)) > 0
+    for arc in data.draw(st.lists(st.integers(0, graph.num_arcs - 1), max_size=2) if graph.num_arcs else st.just([])):
+        mask[arc] ^= True
+    ends = zip(sources[mask].tolist(), graph.targets[mask].tolist(), strict=True)
+    kept = host_filter.Kept(graph.offsets, graph.targets, mask, None)
+    rows = kept.offsets(graph.offsets), kept.taken(graph.targets)
+    symmetric = Counter(ends) == Counter((v, u) for u, v in zip(sources[mask], graph.targets[mask], strict=True))
+    assert kept.symmetric(graph.offsets, graph.targets, rows) == symmetric
 
 
 def test_the_mask_of_nothing_is_any_empty_one():

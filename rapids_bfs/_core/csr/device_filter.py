@@ -9,6 +9,7 @@ import numpy as np
 
 from ..cuda.kernels import launch
 from ..memory import require_device_bytes as require
+from . import is_symmetric
 
 WORD = 32  # vertices or arcs of a bitmap's word
 RUN = 64 * WORD  # arcs of a run: LONG_RUN in the kernels
@@ -52,6 +53,10 @@ class Kept:
         compacted = cupy.empty(self.total, values.dtype)
         self._launch(f"compact_{values.itemsize}", self.arcs, values, self.arcs, *self._found, compacted)
         return compacted
+
+    def symmetric(self, offsets: Any, targets: Any, kept: tuple[Any, Any]) -> bool:
+        """Are the arcs that are kept, whose CSR is ``kept``, symmetric?"""
+        return is_symmetric(*kept)
 
     @property
     def _found(self) -> tuple[Any, Any, Any]:

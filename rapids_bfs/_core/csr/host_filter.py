@@ -9,40 +9,98 @@ import numpy as np
 
 from ...kernels.cpu import prange
 from ...kernels.cpu.bits import LAST, ONE, WORD, bit_of, count_ones, lowest_one, word_of, words
-from ...kernels.cpu.compiled import parallel, serial
+from ...kernels.cpu.compiled import for_kernels, parallel, serial
+from ...kernels.cpu.vectors import compress, lanes, pack
 from ..dtypes import index_dtype
 from ..memory import require_bytes as require
 from ..threads import pool
+from .building import CSR, is_symmetric
 
 PIECES = 16  # of the arcs for each thread: rows and their ends are not equally near everywhere
+LARGE = 1 << 16  # arcs; fewer are not worth another kernel
+SPARSE = 16  # arcs, of which fewer than one is kept
+CHUNK = 16  # words whose rows are looked at before their targets
+FEW = 12  # set bits of a word that are taken one by one
+MANY = 3  # times as many arcs are kept as dropped: to compact and check the latter takes less time
+
+
+@parallel
+def _pack(mask, bits):
+    """Fill the words of ``bits`` that the mask fills."""
+    for word in prange(len(mask) // WORD):
+        bits[word] = pack(mask, word * WORD)
 
 
 def bitmap(mask: np.ndarray) -> np.ndarray:
     """A mask as a bitmap of 64-bit words; the bits past its end are 0."""
-    bits = np.zeros(words(len(mask)), np.uint64)
-    packed = np.packbits(mask, bitorder="little")
-    bits.view(np.uint8)[: len(packed)] = packed
+    bits = np.empty(words(len(mask)), np.uint64)
+    done = 0
+    if len(mask) >= LARGE:
+        with pool.work_on(len(mask)):
+            _pack(mask, bits)
+        done = len(mask) // WORD
+    bits[done:] = 0
+    packed = np.packbits(mask[done * WORD :], bitorder="little")
+    bits[done:].view(np.uint8)[: len(packed)] = packed
+    return bits
+
+
+@for_kernels
+def _spread(toggles, fill):
+    """The word whose bits change where ``toggles`` has one; ``fill`` is the bit before, in all places."""
+    for distance in (1, 2, 4, 8, 16, 32):
+        toggles ^= toggles << np.uint64(distance)
+    return toggles ^ fill
+
+
+@for_kernels
+def _allowed(targets, allowed, bits):
+    """Those of a word's bits whose targets, of which there are up to 64, are allowed."""
+    if count_ones(bits) > FEW and len(targets) == WORD:
+        ends = np.uint64(0)
+        for place in range(WORD):
+            target = np.uint64(targets[place])
+            ends |= (allowed[word_of(target)] >> (target & LAST) & ONE) << np.uint64(place)
+        return bits & ends
+    left = bits
+    while left:
+        place = lowest_one(left)
+        target = np.uint64(targets[place])
+        bits ^= (~allowed[word_of(target)] >> (target & LAST) & ONE) << place
+        left &= left - ONE
     return bits
 
 
 @parallel
 def _drop_ends(offsets, targets, base, allowed, kept, pieces):
     """Clear the bits in ``kept[words of m]`` of the arcs that have an end outside of ``allowed[words of n]``; ``base``
-    is the vertex of the first row."""
+    is the vertex of the first row.
+
+    The rows come without a branch that depends on degrees: where a row begins that differs from the one before in
+    being allowed, a bit is toggled, and the bits between are then spread.
+    """
     for piece in prange(pieces):
         first, last = piece * len(kept) // pieces, (piece + 1) * len(kept) // pieces
-        vertex = np.searchsorted(offsets, first * WORD, side="right") - 2
-        end, is_allowed = offsets[vertex + 1], np.uint64(0)
-        for word in range(first, last):
-            bits = np.uint64(0)
-            for arc in range(word * WORD, min((word + 1) * WORD, len(targets))):
-                while arc >= end:
-                    vertex += 1
-                    end = offsets[vertex + 1]
-                    is_allowed = allowed[word_of(base + vertex)] >> (np.uint64(base + vertex) & LAST)
-                target = np.uint64(targets[arc])
-                bits |= (is_allowed & (allowed[word_of(target)] >> (target & LAST)) & ONE) << (np.uint64(arc) & LAST)
-            kept[word] &= bits
+        toggles, fill, before = np.empty(CHUNK, np.uint64), np.uint64(0), np.uint64(0)
+        vertex = np.searchsorted(offsets, first * WORD, side="right") - 1
+        if first < last:
+            before = allowed[word_of(base + vertex)] >> (np.uint64(base + vertex) & LAST) & ONE
+            fill = np.uint64(0) - before
+        for start in range(first, last, CHUNK):
+            count = min(CHUNK, last - start)
+            stop = min((start + count) * WORD, len(targets))
+            toggles[:] = 0
+            while offsets[vertex + 1] < stop:
+                vertex += 1
+                now = allowed[word_of(base + vertex)] >> (np.uint64(base + vertex) & LAST) & ONE
+                arc = offsets[vertex] - start * WORD
+                toggles[word_of(arc)] ^= (now ^ before) << (np.uint64(arc) & LAST)
+                before = now
+            for word in range(count):
+                bits = _spread(toggles[word], fill)
+                fill = np.uint64(0) - (bits >> LAST)
+                begin = (start + word) * WORD
+                kept[start + word] = _allowed(targets[begin : begin + WORD], allowed, bits & kept[start + word])
 
 
 @serial
@@ -66,15 +124,35 @@ def _move_offsets(offsets, kept, ranks, moved):
 
 
 @parallel
-def _compact(values, kept, ranks, compacted):
+def _pick(values, kept, ranks, compacted):
+    """Fill ``compacted`` with the values whose bits are set, one by one."""
     for word in prange(len(kept)):
-        place = np.uint64(ranks[word])
-        first = np.uint64(word) * np.uint64(WORD)
-        left = kept[word]
+        left, begin, place = kept[word], np.uint64(word * WORD), np.uint64(ranks[word])
         while left:
-            compacted[place] = values[first + (lowest_one(left) & LAST)]
+            compacted[place] = values[begin + lowest_one(left)]
             left &= left - ONE
             place += ONE
+
+
+@parallel
+def _compact(values, kept, ranks, compacted, pieces):
+    """The same, some at a time if the processor can. Each thread writes its own part: what `compress` writes past the
+    last value is overwritten, or would lie past the end of the part, and the last values come one by one."""
+    for piece in prange(pieces):
+        word, last = piece * len(kept) // pieces, (piece + 1) * len(kept) // pieces
+        place, end = ranks[word], ranks[last]
+        while lanes(values) and word < last and place + WORD <= end:
+            for lane in range(0, WORD, lanes(values)):
+                bits = kept[word] >> np.uint64(lane)
+                compress(values, word * WORD + lane, bits, compacted, place)
+                place += count_ones(bits & ((ONE << np.uint64(lanes(values))) - ONE))
+            word += 1
+        for rest in range(word, last):
+            left, begin, single = kept[rest], np.uint64(rest * WORD), np.uint64(ranks[rest])
+            while left:
+                compacted[single] = values[begin + lowest_one(left)]
+                left &= left - ONE
+                single += ONE
 
 
 class Kept:
@@ -94,12 +172,17 @@ class Kept:
     ) -> None:
         arcs = len(targets)
         require(arcs // 4, f"a filter of {arcs:,} arcs")
-        self._bits = bitmap(np.ones(arcs, bool) if edges is None else edges)
+        bits = bitmap(np.ones(arcs, bool) if edges is None else edges)
         if vertices is not None:
             with pool.work_on(arcs) as threads:
-                _drop_ends(offsets, targets, base, bitmap(vertices), self._bits, PIECES * threads)
-        self._ranks = np.empty(len(self._bits) + 1, np.int64)
-        _rank(self._bits, self._ranks)
+                _drop_ends(offsets, targets, base, bitmap(vertices), bits, PIECES * threads)
+        self._hold(bits, arcs)
+
+    def _hold(self, bits: np.ndarray, arcs: int) -> None:
+        """Hold a bitmap of so many arcs."""
+        self._arcs, self._bits = arcs, bits
+        self._ranks = np.empty(len(bits) + 1, np.int64)
+        _rank(bits, self._ranks)
         self.total = int(self._ranks[-1])
 
     def offsets(self, offsets: np.ndarray) -> np.ndarray:
@@ -114,6 +197,23 @@ class Kept:
         require(self.total * values.itemsize, f"a column of {self.total:,} arcs")
         compacted = np.empty(self.total, values.dtype)
         unsigned = np.dtype(f"u{values.itemsize}")
-        with pool.work_on(len(values)):
-            _compact(values.view(unsigned), self._bits, self._ranks, compacted.view(unsigned))
+        columns = values.view(unsigned), self._bits, self._ranks, compacted.view(unsigned)
+        with pool.work_on(len(values)) as threads:
+            if self.total < self._arcs // SPARSE:
+                _pick(*columns)
+            else:
+                _compact(*columns, PIECES * threads)
         return compacted
+
+    def symmetric(self, offsets: np.ndarray, targets: np.ndarray, kept: CSR) -> bool:
+        """Are the arcs that are kept, whose CSR is ``kept``, symmetric, given that all are?
+
+        If they are, so are those that are dropped, and those are looked at where they are few.
+        """
+        if self._arcs < LARGE or (self._arcs - self.total) * MANY > self.total:
+            return is_symmetric(*kept)
+        bits = ~self._bits
+        bits[self._arcs // WORD :] &= bitmap(np.ones(self._arcs % WORD, bool))  # none past the end
+        dropped = Kept.__new__(Kept)
+        dropped._hold(bits, self._arcs)
+        return is_symmetric(dropped.offsets(offsets), dropped.taken(targets))
