@@ -32,16 +32,22 @@ def _pack(mask, bits):
 
 
 def bitmap(mask: np.ndarray) -> np.ndarray:
-    """A mask as a bitmap of 64-bit words; the bits past its end are 0."""
+    """A mask as a bitmap of 64-bit words, by one thread; the bits past its end are 0."""
+    bits = np.zeros(words(len(mask)), np.uint64)
+    packed = np.packbits(mask, bitorder="little")
+    bits.view(np.uint8)[: len(packed)] = packed
+    return bits
+
+
+def _bitmap_of_arcs(mask: np.ndarray) -> np.ndarray:
+    """The same, by all threads if it is large."""
+    if len(mask) < LARGE:
+        return bitmap(mask)
     bits = np.empty(words(len(mask)), np.uint64)
-    done = 0
-    if len(mask) >= LARGE:
-        with pool.work_on(len(mask)):
-            _pack(mask, bits)
-        done = len(mask) // WORD
-    bits[done:] = 0
-    packed = np.packbits(mask[done * WORD :], bitorder="little")
-    bits[done:].view(np.uint8)[: len(packed)] = packed
+    with pool.work_on(len(mask)):
+        _pack(mask, bits)
+    done = len(mask) // WORD
+    bits[done:] = bitmap(mask[done * WORD :])
     return bits
 
 
@@ -172,7 +178,7 @@ class Kept:
     ) -> None:
         arcs = len(targets)
         require(arcs // 4, f"a filter of {arcs:,} arcs")
-        bits = bitmap(np.ones(arcs, bool) if edges is None else edges)
+        bits = _bitmap_of_arcs(np.ones(arcs, bool) if edges is None else edges)
         if vertices is not None:
             with pool.work_on(arcs) as threads:
                 _drop_ends(offsets, targets, base, bitmap(vertices), bits, PIECES * threads)
