@@ -9,16 +9,15 @@ import pyarrow as pa
 
 from .._core.rapids import package_missing
 from . import pylibcudf
+from ._bounded import BOM
 from ._columnar import chosen_fields
 from ._csv import csv_start, type_of_ids
-from ._file import File, file_at, file_errors, packing_of
+from ._file import HEAD, File, file_at, file_errors, packing_of
 from ._formats import format_of
 from ._schema_metadata import notes_of
 from ._tables import choose_columns, is_number
 from .cudf import is_proxy
 from .cudf import matches as is_cudf
-
-BOM = b"\xef\xbb\xbf"
 
 Read = tuple[Any, dict[str, Any]]  # a `cudf.DataFrame` of two columns, and the options of `as_graph` that it goes with
 
@@ -33,7 +32,8 @@ def read_edges(path: str | os.PathLike[str], source: str | None = None, target: 
         return None
     file = file_at(path)
     with file_errors(file, "a list of edges"):
-        head = file.head()
+        with file.open() as stream:
+            head = stream.read(HEAD)
         if packing_of(head) or head.startswith(BOM):
             return None
         read = {"parquet": _read_parquet, "csv": _read_csv, "tsv": _read_csv}.get(format_of(file).key)
