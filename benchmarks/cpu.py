@@ -111,6 +111,11 @@ def place(kept: Record, new: Record) -> Record:
     return {"states": states}
 
 
+def maker(processor: str) -> str:
+    """The first word of a processor's name, such as "Intel(R) Xeon(R) Processor"."""
+    return processor.split()[0].removesuffix("(R)")
+
+
 def cpu_table(record: Record) -> Table:
     """The medians in all states."""
     by_row: dict[tuple[str, str, str], dict[int, float]] = {}
@@ -118,7 +123,7 @@ def cpu_table(record: Record) -> Table:
         for row in state["rows"]:
             by_row.setdefault((row["graph"], row["question"], row["asked"]), {})[column] = row["median_ms"]
     columns = range(len(record["states"]))
-    heads = [f"{state['cores']} cores, {state['state']}" for state in record["states"]]
+    heads = [f"{maker(state['processor'])}, {state['cores']} cores, {state['state']}" for state in record["states"]]
     return " | ".join(["graph | question | asked", *heads]), (
         [*key, *map(medians.get, columns)] for key, medians in sorted(by_row.items(), key=lambda each: each[0][:2])
     )

@@ -220,7 +220,7 @@ QUESTIONS = [
     ("wordnet", {"process to answer": process, "search": search, f"{ASKED} paths": paths} | WHOLE | SOME),
     ("ba:5000", FEW),
     ("ba:20000", FEW),
-    ("rmat:18", SOME),
-    ("urand:18", {"components": components}),
+    ("rmat:18", {"search": search} | SOME),
+    ("urand:18", {"search": search, "components": components}),
     ("delaunay:16", {"search": search}),
 ]
