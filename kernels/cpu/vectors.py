@@ -284,3 +284,24 @@ def _orders(count, parts):
         order = [entry * parts + part for entry in range(count) if bitmap >> entry & 1 for part in range(parts)]
         rows.append(order + [0] * (count * parts - len(order)))
     return rows
+
+
+SUMS = 16
+
+
+@intrinsic
+def add_up(typing_context, array, place, before):
+    """To each of `SUMS` entries from ``array[place]`` on add those before it and ``before``; returns the last sum."""
+
+    def generate(context, builder, signature, args):
+        vector = ir.VectorType(context.get_value_type(array.dtype), SUMS)
+        where = _vector_at(context, builder, array, args[0], args[1], vector)
+        zeros, places = ir.Constant(vector, None), ir.VectorType(ir.IntType(32), SUMS)
+        sums = builder.load(where, align=vector.element.width // 8)
+        for distance in (1, 2, 4, 8):
+            order = [entry if entry < distance else SUMS + entry - distance for entry in range(SUMS)]
+            sums = builder.add(sums, builder.shuffle_vector(zeros, sums, ir.Constant(places, order)))
+        builder.store(builder.add(sums, _splat(builder, args[2], vector)), where, align=vector.element.width // 8)
+        return builder.add(args[2], builder.extract_element(sums, ir.IntType(32)(SUMS - 1)))
+
+    return array.dtype(array, types.intp, array.dtype), generate

@@ -7,7 +7,7 @@ import sys
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_bfs import as_graph, bfs
@@ -42,6 +42,19 @@ def test_a_whole_graph_has_the_hash_of_the_compiled_kernel(pairs):
     hashes = [kernels.asymmetry(graph.offsets, graph.targets, KEY) % 2**64 for kernels in (by_numpy, counting)]
     assert hashes[0] == hashes[1]
     assert (hashes[0] == 0) == (as_graph(offsets=graph.offsets, targets=graph.targets).directed is False)
+
+
+@settings(max_examples=20)
+@given(
+    st.lists(st.sampled_from([0, 1, 5, counting.ARCS - 1, counting.ARCS, counting.PIECE + 3]), min_size=1, max_size=8),
+    st.integers(0, 9),
+    st.sampled_from([np.int32, np.int64]),
+)
+def test_rows_on_the_border_of_two_chunks_have_the_hash_of_the_compiled_kernel(degrees, seed, dtype):
+    offsets = np.cumsum([0, *degrees])
+    targets = np.random.default_rng(seed).integers(0, len(degrees), offsets[-1]).astype(dtype)
+    hashes = [kernels.asymmetry(offsets, targets, KEY) % 2**64 for kernels in (by_numpy, counting)]
+    assert hashes[0] == hashes[1]
 
 
 @given(edges, st.booleans(), st.integers(0, MOST), st.lists(st.integers(0, 2), min_size=MOST, max_size=MOST))

@@ -15,11 +15,13 @@ from ...kernels.by_numpy.hashing import INCREMENT
 from ...kernels.cpu import njit
 from ...kernels.cpu.atomics import fetch_add, prefetch
 from ...kernels.cpu.bits import ONE
-from ...kernels.cpu.compiled import borrowing, serial
+from ...kernels.cpu.compiled import borrowing, for_kernels, serial
 from ...kernels.cpu.splitmix import mixed
 from ...kernels.cpu.team import shared
+from ...kernels.cpu.vectors import SUMS, add_up
 from ..threads import pool
 
+PIECE, ARCS = 1 << 16, 1024  # arcs that a thread takes at a time, and that have their sources at a time
 CHUNK = 4096  # edges that a thread reads before it counts or places those that it picked
 FAR, NEAR = 32, 16  # picked edges ahead whose counter or cursor, and place at that, are prefetched
 SAMPLE = 512  # of a block's edges, by which the vertices are divided
@@ -72,23 +74,45 @@ def _count(arguments, team, threads):
     return _count_parts(team, threads, arguments)
 
 
+@borrowing(for_kernels)
+def _sum_of_hashes(sources, targets, key):
+    """The asymmetry of some edges. Their signs come by arithmetic alone, so this is compiled to vectors."""
+    total = np.uint64(0)
+    for i in range(len(sources)):
+        u, v = np.uint64(sources[i]), np.uint64(targets[i])
+        x = min(u, v) * key[0] + max(u, v) * key[1] + np.uint64(INCREMENT)
+        backwards = np.uint64(0) - np.uint64(u > v)
+        total += ((mixed(x) ^ backwards) - backwards) * np.uint64(u != v)
+    return total
+
+
 @borrowing(shared)
-def _asymmetry_of_rows(arguments, thread):
-    offsets, targets, key, next_ = arguments
-    n = len(offsets) - 1
+def _asymmetry_of_arcs(arguments, thread):
+    """The sum over pieces of the arcs. Sources come without a branch that depends on degrees: each row adds 1 where it
+    begins, and the sum up to an arc is its source."""
+    offsets, targets, key, buffers, next_ = arguments
+    sources = buffers[thread]
     asymmetry = np.uint64(0)
     while True:
-        first = fetch_add(next_, 0, ROWS)
-        if first >= n:
+        first = fetch_add(next_, 0, PIECE)
+        if first >= len(targets):
             return asymmetry
-        for u in range(np.uint64(first), np.uint64(min(first + ROWS, n))):
-            for edge in range(np.uint64(offsets[u]), np.uint64(offsets[u + ONE])):
-                asymmetry += signed_hash(np.int64(u), np.int64(targets[edge]), key)
+        last = min(first + PIECE, len(targets))
+        vertex = np.searchsorted(offsets, first, side="right") - 1
+        for start in range(first, last, ARCS):
+            count, before = min(ARCS, last - start), targets.dtype.type(vertex)
+            sources[:] = 0
+            while offsets[vertex + 1] < start + count:
+                vertex += 1
+                sources[(offsets[vertex] - start) & (ARCS - 1)] += 1
+            for place in range(0, count, SUMS):
+                before = add_up(sources, place, before)
+            asymmetry += _sum_of_hashes(sources[:count], targets[start : start + count], key)
 
 
 @borrowing(serial)
 def _asymmetry(arguments, team, threads):
-    return _asymmetry_of_rows(team, threads, arguments)
+    return _asymmetry_of_arcs(team, threads, arguments)
 
 
 @borrowing(shared)
@@ -158,7 +182,9 @@ def count(
 
 def asymmetry(offsets: np.ndarray, targets: np.ndarray, key: np.ndarray) -> int:
     """The asymmetry of a whole CSR, see `count`."""
-    return int(_asymmetry((offsets, targets, key, none_yet()), *pool.team(len(targets))))
+    team, threads = pool.team(len(targets))
+    buffers = np.empty((threads, ARCS), targets.dtype)
+    return int(_asymmetry((offsets, targets, key, buffers, none_yet()), team, threads))
 
 
 def place(
