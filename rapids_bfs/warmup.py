@@ -80,10 +80,10 @@ def _batches(graph: Graph, width: int) -> None:
 
 
 def _filter(graph: Graph) -> None:
-    """With columns of every size."""
+    """With columns of every size; of many arcs, and of few."""
     columns = {str(size): np.zeros(graph.num_arcs, f"i{size}") for size in (1, 2, 4, 8)}
-    masks = {"edges": np.ones(graph.num_arcs, bool), "vertices": np.ones(graph.num_vertices, bool)}
-    graph.replace(edge_data=columns).filter(**masks)
+    for edges in (np.ones(graph.num_arcs, bool), np.zeros(graph.num_arcs, bool)):
+        graph.replace(edge_data=columns).filter(edges=edges, vertices=np.ones(graph.num_vertices, bool))
 
 
 def _networkx(graph: Graph) -> None:
