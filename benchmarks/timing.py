@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 Call = Callable[[], Any]
+PATIENT = {"OMP_WAIT_POLICY": "passive"}  # for programs: threads of OpenMP that spin wait for each other on busy cores
 
 
 def clock(call: Call, wait: Call | None = None) -> tuple[float, Any]:
