@@ -12,10 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...kernels.by_numpy.hashing import INCREMENT
-from ...kernels.cpu import njit
 from ...kernels.cpu.atomics import fetch_add, prefetch
 from ...kernels.cpu.bits import ONE
-from ...kernels.cpu.compiled import borrowing, for_kernels, serial
+from ...kernels.cpu.compiled import borrowing, serial
 from ...kernels.cpu.splitmix import mixed
 from ...kernels.cpu.team import shared
 from ...kernels.cpu.vectors import SUMS, add_up
@@ -28,14 +27,20 @@ SAMPLE = 512  # of a block's edges, by which the vertices are divided
 ROWS, ITEMS = 256, 4096  # vertices, or items, that a thread takes at a time
 
 
-@njit(inline="always")
-def signed_hash(u, v, key):
-    """A 64-bit hash of the edge {u, v}, negative if u > v, 0 if they are equal.
+@borrowing(serial)
+def sum_of_hashes(sources, targets, key):
+    """The sum modulo 2**64 of a hash of each edge {u, v}, negative if u > v, 0 if they are equal.
 
-    Without the increment the hash of twice a number would be twice its hash for one key in 64.
+    Without the increment the hash of twice a number would be twice its hash for one key in 64. The signs come by
+    arithmetic alone, so this is compiled to vectors.
     """
-    x = np.uint64(min(u, v)) * key[0] + np.uint64(max(u, v)) * key[1] + np.uint64(INCREMENT)
-    return mixed(x) * np.uint64(np.int64(u < v) - np.int64(u > v))
+    total = np.uint64(0)
+    for i in range(len(sources)):
+        u, v = sources[i], targets[i]
+        x = np.uint64(min(u, v)) * key[0] + np.uint64(max(u, v)) * key[1] + np.uint64(INCREMENT)
+        backwards = np.uint64(0) - np.uint64(u > v)
+        total += ((mixed(x) ^ backwards) - backwards) * np.uint64(u != v)
+    return total
 
 
 @borrowing(shared)
@@ -65,25 +70,12 @@ def _count_parts(arguments, thread):
                 prefetch(in_degrees, targets[min(i + np.uint64(FAR), into - ONE)])
                 in_degrees[targets[i]] += 1
             if start // CHUNK % parts == part:
-                for i in range(np.uint64(start), np.uint64(end)):
-                    asymmetry += signed_hash(source[i], target[i], key)
+                asymmetry += sum_of_hashes(source[start:end], target[start:end], key)
 
 
 @borrowing(serial)
 def _count(arguments, team, threads):
     return _count_parts(team, threads, arguments)
-
-
-@borrowing(for_kernels)
-def _sum_of_hashes(sources, targets, key):
-    """The asymmetry of some edges. Their signs come by arithmetic alone, so this is compiled to vectors."""
-    total = np.uint64(0)
-    for i in range(len(sources)):
-        u, v = np.uint64(sources[i]), np.uint64(targets[i])
-        x = min(u, v) * key[0] + max(u, v) * key[1] + np.uint64(INCREMENT)
-        backwards = np.uint64(0) - np.uint64(u > v)
-        total += ((mixed(x) ^ backwards) - backwards) * np.uint64(u != v)
-    return total
 
 
 @borrowing(shared)
@@ -107,7 +99,7 @@ def _asymmetry_of_arcs(arguments, thread):
                 sources[(offsets[vertex] - start) & (ARCS - 1)] += 1
             for place in range(0, count, SUMS):
                 before = add_up(sources, place, before)
-            asymmetry += _sum_of_hashes(sources[:count], targets[start : start + count], key)
+            asymmetry += sum_of_hashes(sources[:count], targets[start : start + count], key)
 
 
 @borrowing(serial)

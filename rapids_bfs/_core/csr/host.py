@@ -19,7 +19,7 @@ from ...kernels.cpu.team import shared
 from ..memory import require_bytes
 from ..threads import pool
 from .building import BLOCK, CSR, Pairs, as_block, degrees_of, fill, offsets_of
-from .counting import ROWS, none_yet, signed_hash
+from .counting import ROWS, none_yet, sum_of_hashes
 from .host_filter import Kept as Kept
 
 EXCHANGE_BLOCK = BLOCK
@@ -27,14 +27,6 @@ EXCHANGE_BLOCK = BLOCK
 xp = np
 require = require_bytes
 working = nullcontext
-
-
-@serial
-def _asymmetry_of_edges(source, target, key):
-    asymmetry = np.uint64(0)
-    for i in range(len(source)):
-        asymmetry += signed_hash(source[i], target[i], key)
-    return asymmetry
 
 
 @serial
@@ -145,7 +137,7 @@ def _turned(offsets: np.ndarray, targets: np.ndarray) -> Iterator[Pairs]:
 
 def asymmetry_of_edges(source: np.ndarray, target: np.ndarray, key: np.ndarray) -> int:
     """The sum of the signed hashes of some edges, by one thread. Edges are symmetric if it is 0 modulo 2**64."""
-    return int(_asymmetry_of_edges(as_block(source), as_block(target), key))
+    return int(sum_of_hashes(as_block(source), as_block(target), key))
 
 
 def transpose(offsets: np.ndarray, targets: np.ndarray, *, in_order: bool = True) -> CSR:
