@@ -161,7 +161,37 @@ def _compact(values, kept, ranks, compacted, pieces):
                 single += ONE
 
 
-class Kept:
+class Marked:
+    """The arcs, of so many, whose bits are set."""
+
+    def __init__(self, bits: np.ndarray, arcs: int) -> None:
+        self._arcs, self._bits = arcs, bits
+        self._ranks = np.empty(len(bits) + 1, np.int64)
+        _rank(bits, self._ranks)
+        self.total = int(self._ranks[-1])
+
+    def offsets(self, offsets: np.ndarray) -> np.ndarray:
+        """The offsets of these arcs."""
+        moved = np.empty(len(offsets), index_dtype(self.total))
+        with pool.work_on(len(offsets)):
+            _move_offsets(offsets, self._bits, self._ranks, moved)
+        return moved
+
+    def taken(self, values: np.ndarray) -> np.ndarray:
+        """A column of all arcs, of these arcs."""
+        require(self.total * values.itemsize, f"a column of {self.total:,} arcs")
+        compacted = np.empty(self.total, values.dtype)
+        unsigned = np.dtype(f"u{values.itemsize}")
+        columns = values.view(unsigned), self._bits, self._ranks, compacted.view(unsigned)
+        with pool.work_on(len(values)) as threads:
+            if self.total < self._arcs // SPARSE:
+                _pick(*columns)
+            else:
+                _compact(*columns, PIECES * threads)
+        return compacted
+
+
+class Kept(Marked):
     """The arcs that a filter keeps.
 
     ``edges`` is a mask of the arcs, ``vertices`` one of the vertices, both of which an arc must have at its ends; None
@@ -182,34 +212,7 @@ class Kept:
         if vertices is not None:
             with pool.work_on(arcs) as threads:
                 _drop_ends(offsets, targets, base, bitmap(vertices), bits, PIECES * threads)
-        self._hold(bits, arcs)
-
-    def _hold(self, bits: np.ndarray, arcs: int) -> None:
-        """Hold a bitmap of so many arcs."""
-        self._arcs, self._bits = arcs, bits
-        self._ranks = np.empty(len(bits) + 1, np.int64)
-        _rank(bits, self._ranks)
-        self.total = int(self._ranks[-1])
-
-    def offsets(self, offsets: np.ndarray) -> np.ndarray:
-        """The offsets of the arcs that are kept."""
-        moved = np.empty(len(offsets), index_dtype(self.total))
-        with pool.work_on(len(offsets)):
-            _move_offsets(offsets, self._bits, self._ranks, moved)
-        return moved
-
-    def taken(self, values: np.ndarray) -> np.ndarray:
-        """A column of the arcs, of the arcs that are kept."""
-        require(self.total * values.itemsize, f"a column of {self.total:,} arcs")
-        compacted = np.empty(self.total, values.dtype)
-        unsigned = np.dtype(f"u{values.itemsize}")
-        columns = values.view(unsigned), self._bits, self._ranks, compacted.view(unsigned)
-        with pool.work_on(len(values)) as threads:
-            if self.total < self._arcs // SPARSE:
-                _pick(*columns)
-            else:
-                _compact(*columns, PIECES * threads)
-        return compacted
+        super().__init__(bits, arcs)
 
     def symmetric(self, offsets: np.ndarray, targets: np.ndarray, kept: CSR) -> bool:
         """Are the arcs that are kept, whose CSR is ``kept``, symmetric, given that all are?
@@ -220,6 +223,5 @@ class Kept:
             return is_symmetric(*kept)
         bits = ~self._bits
         bits[self._arcs // WORD :] &= bitmap(np.ones(self._arcs % WORD, bool))  # none past the end
-        dropped = Kept.__new__(Kept)
-        dropped._hold(bits, self._arcs)
+        dropped = Marked(bits, self._arcs)
         return is_symmetric(dropped.offsets(offsets), dropped.taken(targets))
