@@ -4,8 +4,6 @@
 name. GAPBS and other programs take their own time, of one run or many.
 """
 
-import os
-import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -21,7 +19,7 @@ from scipy.sparse.csgraph import breadth_first_order
 import rapids_bfs
 from rapids_bfs.engines import Options, resolve
 
-from .timing import PATIENT, Seconds
+from .timing import Seconds, run_gapbs
 
 igraph = networkit = rustworkx = None
 with suppress(ImportError):
@@ -66,9 +64,7 @@ class Others:
         return {dict(names).get(name, name): run for name, run in runs.items()}
 
     def run_gapbs(self, program, *options) -> Seconds:
-        command = [f"{self.gapbs}/{program}", "-f", str(self.folder / "graph.sg"), *options]
-        said = subprocess.run(command, check=True, capture_output=True, text=True, env=PATIENT | os.environ).stdout
-        return Seconds(float(each) for each in re.findall(r"Trial Time: +([\d.]+)", said))
+        return run_gapbs(f"{self.gapbs}/{program}", "-f", str(self.folder / "graph.sg"), *options)[0]
 
 
 def with_threads(run):

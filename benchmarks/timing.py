@@ -1,13 +1,16 @@
 """The one timer: how long calls take, one after another or in turns."""
 
+import os
+import re
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
+from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
 from typing import Any
 
 Call = Callable[[], Any]
-PATIENT = {"OMP_WAIT_POLICY": "passive"}  # for programs: threads of OpenMP that spin wait for each other on busy cores
 
 
 def clock(call: Call, wait: Call | None = None) -> tuple[float, Any]:
@@ -36,6 +39,13 @@ def one_by_one(calls: Sequence[Call], *, warm_s: float = 0.0, wait: Call | None 
 
 class Seconds(list[float]):
     """Of each of the runs that somebody else has timed."""
+
+
+def run_gapbs(program: Path | str, *options: str) -> tuple[Seconds, str]:
+    """The times that one of GAPBS's programs prints, and all that it prints."""
+    waiting = {"OMP_WAIT_POLICY": "passive"} | os.environ  # threads that spin wait for each other on busy cores
+    said = subprocess.run([program, *options], check=True, capture_output=True, text=True, env=waiting).stdout
+    return Seconds(float(each) for each in re.findall(r"Trial Time: +([\d.]+)", said)), said
 
 
 def in_fair_turns(
