@@ -53,7 +53,7 @@ def checked_device(device: Any) -> str:
     return device
 
 
-def is_cupys(array: Any) -> bool:
+def is_cupy_array(array: Any) -> bool:
     """Is it an array of CuPy? To look at its ``__cuda_array_interface__`` takes some microseconds."""
     return isinstance(array, getattr(sys.modules.get("cupy"), "ndarray", ()))
 
@@ -65,7 +65,7 @@ def on_device(array: Any) -> bool:
     """
     if isinstance(array, np.ndarray):
         return False
-    if is_cupys(array):
+    if is_cupy_array(array):
         return True
     try:
         if hasattr(array, "__cuda_array_interface__"):
@@ -95,7 +95,7 @@ def to_device(array: Any) -> Any:
     require_device()
     import cupy
 
-    if is_cupys(array) or not on_device(array):
+    if is_cupy_array(array) or not on_device(array):
         return cupy.asarray(array)
     if not hasattr(array, "__cuda_array_interface__"):
         return cupy.from_dlpack(array)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NoReturn
 
-from ..._core.cuda.arrays import is_cupys
+from ..._core.cuda.arrays import is_cupy_array
 from ..._core.cuda.driver import library
 from ...errors import DeviceError
 
@@ -79,7 +79,7 @@ class Within:
 
 def address(array: Any) -> int:
     """The address of an array on the device."""
-    return int(array.data.ptr if is_cupys(array) else array.__cuda_array_interface__["data"][0])
+    return int(array.data.ptr if is_cupy_array(array) else array.__cuda_array_interface__["data"][0])
 
 
 def addresses(arrays: dict[str, Any]) -> dict[str, int]:

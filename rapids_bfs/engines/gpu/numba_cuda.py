@@ -50,6 +50,13 @@ class NumbaCUDA(Engine):
             return make(graph, device)
 
 
+def imported_cuda() -> Any:
+    """The module numba.cuda, of which no interrupt leaves half."""
+    from ...kernels.cpu.uninterrupted import uninterrupted
+
+    return uninterrupted(import_module, "numba.cuda")
+
+
 @cache
 def numba_cuda_missing() -> str | None:
     """None, or one line: what is missing and how to install it."""
@@ -60,7 +67,7 @@ def numba_cuda_missing() -> str | None:
     if importlib.util.find_spec("numba_cuda") is None:
         return f"numba-cuda is not installed: {pip_install('cuda')}"
     try:
-        from numba import cuda
+        cuda = imported_cuda()
     except Exception as error:  # importing mismatched versions can raise anything
         if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
             return f"NumPy {np.__version__} is too new for numba-cuda {version('numba-cuda')}: pip install 'numpy<2.5'"
@@ -86,9 +93,7 @@ class NumbaDevice(Device):
     engine = NumbaCUDA.name
 
     def __init__(self, graph: Graph) -> None:
-        from numba import cuda
-
-        self.cuda = cuda
+        self.cuda = cuda = imported_cuda()
         self.searches_on = searches_on()
         if simulated():
             self.threads, self.resident_blocks = 8, 2
@@ -180,8 +185,8 @@ def compiled(
 ) -> CompiledKernel:
     """A kernel that Numba compiles for its current device."""
     from cuda.bindings.driver import CUkernel
-    from numba import cuda
 
+    cuda = imported_cuda()
     module = import_module(f"rapids_bfs.kernels.numba_cuda.{file}")
     signature = module.signatures(vertex_bytes, offset_bytes)[kernel]
     dispatcher = cuda.jit(launch_bounds=(threads, blocks))(getattr(module, kernel))
