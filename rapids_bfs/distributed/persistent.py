@@ -25,7 +25,7 @@ from .build import Partition
 from .communicators import Aborted, Communicator, no_answer
 from .cuda import Answers, DevicePartition, DeviceSearch
 from .launchers import At
-from .level_synchronous import ONE_LAUNCH, Answer, Request, Totals, capacity_of, requests_of_all
+from .level_synchronous import ONE_LAUNCH, Answer, Request, Totals, requests_of_all
 from .windows import Location, Windows, open_windows
 
 FILE, KERNEL = "distributed_persistent", "search_partition"
@@ -47,11 +47,16 @@ class Layout:
 
     @classmethod
     def of(cls, partition: Partition) -> Layout:
-        partitioning, capacity = partition.partitioning, capacity_of(partition)
+        partitioning, capacity = partition.partitioning, room_of(partition)
         bitmaps = _aligned(2 * MAX_PARTITIONS * MESSAGE_BYTES)
         inboxes = bitmaps + _aligned(2 * partitioning.size * partitioning.stride // 8)
         end = inboxes + _aligned(partitioning.size * capacity * 2 * partitioning.dtype.itemsize)
         return cls(bitmaps, inboxes, end, capacity)
+
+
+def room_of(partition: Partition) -> int:
+    """How many pairs each rank can send to another one in a level: one for each of its vertices, and so all."""
+    return partition.partitioning.stride
 
 
 def _aligned(nbytes: int) -> int:
@@ -62,10 +67,13 @@ def _aligned(nbytes: int) -> int:
 class Tuning(LaunchTuning):
     """The thresholds and the launch of a search; no answer depends on them."""
 
-    # Bottom-up when the frontier has more than 1/alpha of the unexplored edges: sooner than on one GPU, since pairs go
-    # over the links. Measured on 2 H200, inside the kernel: urand:24 1.66 ms instead of 2.29 with 15, rmat:24 the same.
-    alpha: int = 60
+    # Bottom-up when the frontier has more than 1/alpha of the unexplored edges, 1/(4 alpha) if there are hubs in it.
+    alpha: int = 8
     beta: int = 24  # a frontier with fewer than 1/beta of the vertices is small
+    # Top-down without the queue when the frontier has more than 1/dense edges per vertex of the graph: then it reaches
+    # so many vertices that the next level goes bottom-up.
+    dense: int = 8
+    dense_edges: int = 1 << 19  # and more than this
     shrinking_levels: int = 3  # top-down again after so many small and shrinking frontiers in a row
 
 
@@ -117,6 +125,7 @@ class PersistentSearch:
         at = addresses(self.arrays)
         s.visited, s.state = at["visited"], at["state"]
         s.alpha, s.beta, s.shrinking_levels = tuning.alpha, tuning.beta, tuning.shrinking_levels
+        s.dense = max(partition.partitioning.n // tuning.dense, tuning.dense_edges)
         s.fresh, s.unreached = 1, UNREACHED
         self.x = Ranks(
             isolated=at["isolated"],

@@ -83,15 +83,19 @@ def test_random_graphs(devices):
         assert_right(graph, whole, sources, **options)
 
 
-@pytest.mark.parametrize(("alpha", "beta", "room"), [(0, 1, 0), (0, 1, 5), (3, 1, 256), (1 << 30, 1 << 40, 256)])
+@pytest.mark.parametrize(
+    ("alpha", "beta", "room", "dense"),
+    [(0, 1, 0, 1), (0, 1, 5, 1 << 20), (0, 1, 256, 1 << 20), (3, 1, 256, 1), (1 << 30, 1 << 40, 256, 1)],
+)
 @pytest.mark.usefixtures("either_way")
-def test_directions(devices, monkeypatch, alpha, beta, room):
+def test_directions(devices, monkeypatch, alpha, beta, room, dense):
     monkeypatch.setattr(search, "ALPHA", alpha)
     monkeypatch.setattr(search, "BETA", beta)
-    tuning = one_launch.Tuning(alpha=alpha, beta=beta, shrinking_levels=1)
+    tuning = one_launch.Tuning(alpha=alpha, beta=beta, shrinking_levels=1, dense=dense, dense_edges=0)
     monkeypatch.setattr(one_launch, "PersistentSearch", partial(PersistentSearch, tuning=tuning))
     monkeypatch.setattr(search, "CAPACITY_DIVISOR", 1 << 30)
     monkeypatch.setattr(search, "MIN_CAPACITY", room)
+    monkeypatch.setattr(one_launch, "room_of", lambda partition: room)
     for seed in range(4 if len(devices) == 3 else 1):
         rng = np.random.default_rng(seed)
         whole = random_graph(rng, most_vertices=300, most_edges=2000)

@@ -3,8 +3,10 @@
 //
 // Global ids, local ids and the arrays of a rank are those of `search.cu`. *Top-down*: a rank marks the unmarked
 // neighbours of its frontier, and writes pairs (vertex, parent) into their owners' inboxes; after a barrier, owners
-// settle the pairs. A level whose pairs may overflow the inboxes goes bottom-up at once; if a segment overflows all the
-// same, no rank settles anything and the level goes bottom-up then.
+// settle the pairs. Where the edges are many (*dense*), what is reached lies in a bitmap alone: a rank sets the
+// predecessors of its own vertices at once and sends pairs of the others, and the owners publish the bitmap. The next
+// level goes bottom-up. A level whose pairs may overflow the inboxes goes bottom-up at once; if a segment overflows all
+// the same, no rank counts what was reached and the level goes bottom-up then.
 // *Bottom-up*: each rank sweeps its own rows, see `bottom_up.cuh`, and meanwhile writes its slice of the next bitmap of
 // visited vertices into the windows of all ranks. All ranks choose the same direction, from the messages. See
 // `ranks.cuh` for windows, messages and barriers, and `level_bitmaps.cuh` for the distances of bottom-up levels.
@@ -14,8 +16,9 @@
 // ranks and different for each search. `sources` are local ids, in the host's memory.
 //
 //   isolated[words of all]  bitmap over all global ids: vertices without edges, and unused global ids
-//   marked[words of all]    bitmap over all global ids: visited, or sent to the owner by this rank. Like the bitmaps in
-//                           the windows, it equals `isolated` before a search, and the search resets it
+//   marked[words of all]    bitmap over all global ids: visited, or sent to the owner by this rank; of its own vertices,
+//                           not all that are visited. Like the bitmaps in the windows, it equals `isolated` before a
+//                           search, and the search resets it
 //   tally                   counters of the blocks, see `Tally`
 //   outcome[OUTCOME_FIELDS] in the host's memory: the id of the search when it is done, its number of levels (GIVEN_UP
 //                           if there is no end), the largest distance, the vertices reached by all ranks, and 1 + the
@@ -25,8 +28,8 @@
 //
 // Work: as in direction_optimizing; over the links 8 bytes per pair (16 with int64), and per bottom-up level the changed
 // words of n / 8 bytes.
-// Synchronisation: two barriers of all ranks in a top-down level, one in a bottom-up level, and one more when levels go
-// bottom-up, go top-down again, or leave rows to the whole grid.
+// Synchronisation: two barriers of all ranks in a top-down level, three in a dense one, one in a bottom-up level, and one
+// more when levels go bottom-up without a dense one before, go top-down again, or leave rows to the whole grid.
 // Races: as in direction_optimizing. A word of a bitmap in a window is written by one warp of its owner, and read after
 // a barrier.
 //
@@ -41,6 +44,7 @@
 
 constexpr long long TRACED = 1 << 20;
 constexpr long long GIVEN_UP = 1ll << 62;
+constexpr long long OF_HUBS = 4;  // times alpha where hubs are in the frontier
 
 using Worker = WorkerOf<GlobalResult>;
 
@@ -56,13 +60,14 @@ struct Progress {
 };
 
 // End a phase in which the lanes found `found` vertices. Returns whether all ranks arrived; if not, the search is over.
-template <typename Vertex, typename Offset>
+template <typename Vertex, typename Offset, typename Meanwhile = Nothing>
 __device__ __forceinline__ bool end_phase(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
-                                          const Worker& w, Progress& p, unsigned found) {
+                                          const Worker& w, Progress& p, unsigned found,
+                                          const Meanwhile& meanwhile = {}) {
     found = static_cast<unsigned>(warp_sum(found));
     if (w.lane == 0 && found) atomicAdd(w.found, found);
     const unsigned long long stamp = static_cast<unsigned long long>(s.number) + ++p.phases;
-    return barrier_of_ranks(s, x, stamp, w.found, w.result);
+    return barrier_of_ranks(s, x, stamp, w.found, w.result, meanwhile);
 }
 
 // Reset the bitmaps over all global ids for the next search.
@@ -76,17 +81,20 @@ __device__ __forceinline__ void reset_bitmaps(const Ranks<Vertex, Offset>& x, co
 }
 
 // Store -1 for all predecessors before any is written: 16 bytes a store, which takes half as long as to store -1 in the
-// end where nothing was reached. The array begins at a multiple of 16 bytes.
+// end where nothing was reached. The array begins at a multiple of 16 bytes. By the threads of each block from
+// FIRST_FREE on.
 template <typename Vertex, typename Offset>
-__device__ __forceinline__ void clear_predecessors(const Search<Vertex, Offset>& s, const Worker& w) {
+__device__ __forceinline__ void clear_predecessors(const Search<Vertex, Offset>& s) {
     constexpr int PLACES = sizeof(int4) / sizeof(Vertex);
     const long long groups = s.n / PLACES;
     int4* const all = reinterpret_cast<int4*>(s.predecessors);
-    for (long long group = w.thread; group < groups; group += w.threads) all[group] = {-1, -1, -1, -1};
-    if (groups * PLACES + w.thread < s.n) s.predecessors[groups * PLACES + w.thread] = -1;
+    constexpr long long FREE = THREADS - FIRST_FREE;
+    const long long thread = blockIdx.x * FREE + threadIdx.x - FIRST_FREE;
+    for (long long group = thread; group < groups; group += gridDim.x * FREE) all[group] = {-1, -1, -1, -1};
+    if (groups * PLACES + thread < s.n) s.predecessors[groups * PLACES + thread] = -1;
 }
 
-// Enqueue this rank's own sources.
+// Enqueue this rank's own sources. While the ranks meet, predecessors are cleared.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                                 const Worker& w, Progress& p) {
@@ -107,7 +115,10 @@ __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s,
         degree[0] -= first[0];
         append_to_queue(s, 0, &x.tally->tail, keep, vertex, first, degree);
     }
-    return end_phase(s, x, w, p, found);
+    const auto clear = [&] {
+        if (s.predecessors) clear_predecessors(s);
+    };
+    return end_phase(s, x, w, p, found, clear);
 }
 
 // If the last search failed on some rank, the windows may differ: reset them, and enqueue the sources again. By then no
@@ -116,7 +127,6 @@ template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool begin_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                              const Worker& w, Progress& p) {
     if (s.trace && w.thread == 0) s.trace[0] = nanoseconds() * 2;
-    if (s.predecessors) clear_predecessors(s, w);
     if (!enqueue_sources(s, x, w, p)) return false;
     if (w.result->stale) {
         reset_bitmaps(x, w);
@@ -129,18 +139,18 @@ __device__ __forceinline__ bool begin_search(const Search<Vertex, Offset>& s, co
 }
 
 // Write the pairs that the lanes have won into the inboxes of the vertices' owners, by the whole warp.
-template <typename Vertex, typename Offset>
-__device__ __forceinline__ void send_pairs(const Ranks<Vertex, Offset>& x, const bool (&won)[UNROLL],
-                                           const Vertex (&vertex)[UNROLL], const Vertex (&parent)[UNROLL]) {
-    int owner[UNROLL];
+template <int COUNT, typename Vertex, typename Offset>
+__device__ __forceinline__ void send_pairs(const Ranks<Vertex, Offset>& x, const bool (&won)[COUNT],
+                                           const Vertex (&vertex)[COUNT], const Vertex (&parent)[COUNT]) {
+    int owner[COUNT];
 #pragma unroll
-    for (int k = 0; k < UNROLL; ++k)
+    for (int k = 0; k < COUNT; ++k)
         owner[k] = won[k] ? static_cast<int>(vertex[k] / static_cast<Vertex>(x.stride)) : -1;
     for (int partition = 0; partition < x.partitions; ++partition) {
-        unsigned same[UNROLL];
+        unsigned same[COUNT];
         int count = 0;
 #pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
+        for (int k = 0; k < COUNT; ++k) {
             same[k] = __ballot_sync(ALL, owner[k] == partition);
             count += __popc(same[k]);
         }
@@ -151,12 +161,20 @@ __device__ __forceinline__ void send_pairs(const Ranks<Vertex, Offset>& x, const
         slot = __shfl_sync(ALL, slot, 0);
         Pair<Vertex>* const pairs = inbox_of(x, partition, x.rank);
 #pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
+        for (int k = 0; k < COUNT; ++k) {
             const long long mine = slot + __popc(same[k] & lanes_below());
             if (owner[k] == partition && mine < x.capacity) pairs[mine] = {vertex[k], parent[k]};
             slot += __popc(same[k]);
         }
     }
+}
+
+// This warp's run of the pairs that a rank sent. Where pairs are few, the warps that have some of one rank have none of
+// another.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ Run received(const Ranks<Vertex, Offset>& x, const Worker& w, int partition) {
+    const long long warp = (w.warp + partition * (w.warps / x.partitions)) % w.warps;
+    return run_of(w.result->pairs[partition], warp, w.warps);
 }
 
 // Expand the frontier, and settle the pairs that ranks sent if they fit into the inboxes.
@@ -173,7 +191,7 @@ __device__ __forceinline__ bool go_top_down(const Search<Vertex, Offset>& s, con
     if (!fits) return true;
     unsigned found = 0;
     for (int partition = 0; partition < x.partitions; ++partition) {
-        found += settle_pairs(s, ring.visited(), inbox_of(x, x.rank, partition), w.result->pairs[partition], base,
+        found += settle_pairs(s, ring.visited(), inbox_of(x, x.rank, partition), received(x, w, partition), base,
                               p.level, 0, &x.tally->tail);
     }
     if (!end_phase(s, x, w, p, found)) return false;
@@ -195,14 +213,70 @@ __device__ __forceinline__ void publish_all(const Ranks<Vertex, Offset>& x, cons
     }
 }
 
+// Write the distances that the bitmaps have if these leave no room for this level's and a copy.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void make_room(const Search<Vertex, Offset>& s, const Worker& w, BitmapRing& ring) {
+    if (ring.newest - ring.oldest <= BITMAPS - 4) return;
+    write_distances<false>(s, ring, SKIP, false, false, w.warp, w.warps);
+    ring.oldest = ring.newest;
+}
+
+// Add a bitmap of the vertices that are visited or marked, and publish it to all ranks. Returns how many of them are new,
+// counted in the lanes.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ unsigned publish_marked(const Ranks<Vertex, Offset>& x, const Worker& w, const Progress& p,
+                                                   BitmapRing& ring) {
+    const unsigned* const marked = x.marked + x.rank * (x.stride / WARP);
+    const unsigned* const visited = ring.visited();
+    unsigned* const upcoming = ring.add(p.level);
+    unsigned found = 0;
+    const long long step = static_cast<long long>(w.warps) * WARP;
+    for (long long start = static_cast<long long>(w.warp) * WARP; start < ring.words; start += step) {
+        const long long word = start + w.lane;
+        unsigned bits[1] = {0};
+        if (word < ring.words) {
+            const unsigned before = visited[word];
+            upcoming[word] = bits[0] = before | marked[word];
+            found += __popc(bits[0] & ~before);
+        }
+        publish(x, p.newest, word, 0, ring.words, bits, false);
+    }
+    return found;
+}
+
+// Expand a frontier of many edges: what is reached lies in a bitmap alone, of which all ranks get a copy. This rank's own
+// vertices get their predecessors at once.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool go_top_down_dense(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
+                                                  const Worker& w, Progress& p, BitmapRing& ring, bool& fits) {
+    make_room(s, w, ring);
+    const Vertex base = static_cast<Vertex>(x.rank * x.stride);
+    const unsigned* const visited = ring.visited();
+    constexpr int COUNT = 2 * UNROLL;
+    const auto send = [&](bool (&won)[COUNT], const Vertex(&vertex)[COUNT], const Vertex(&parent)[COUNT]) {
+        settle_own(s, visited, base, won, vertex, parent, p.level);
+        send_pairs(x, won, vertex, parent);
+    };
+    expand_frontier<COUNT, false>(s, x.marked, base, 0, w.result->own, w.warp, w.warps, send);
+    if (!end_phase(s, x, w, p, 0)) return false;
+    fits = !w.result->overflown;
+    if (!fits) return true;
+    for (int partition = 0; partition < x.partitions; ++partition) {
+        mark_pairs(s, x.marked + x.rank * (x.stride / WARP), visited, inbox_of(x, x.rank, partition),
+                   received(x, w, partition), base, p.level);
+    }
+    if (!end_phase(s, x, w, p, 0)) return false;
+    if (!end_phase(s, x, w, p, publish_marked(x, w, p, ring))) return false;
+    p.vertices = w.result->found;
+    p.queued = false;
+    return true;
+}
+
 // Scan the in-neighbours of unvisited vertices for a visited one.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool go_bottom_up(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                              const Worker& w, Progress& p, BitmapRing& ring) {
-    if (ring.newest - ring.oldest > BITMAPS - 4) {  // leave room for this level's and for a copy
-        write_distances<false>(s, ring, SKIP, false, false, w.warp, w.warps);
-        ring.oldest = ring.newest;
-    }
+    make_room(s, w, ring);
     if (p.queued) {
         publish_all(x, w, ring, p.newest);
         if (!end_phase(s, x, w, p, 0)) return false;
@@ -250,10 +324,18 @@ __device__ __forceinline__ bool return_to_queue(const Search<Vertex, Offset>& s,
     return end_phase(s, x, w, p, 0);
 }
 
-// Has the frontier more edges than all inboxes have room for pairs? Then some inbox would probably overflow.
+// Has the frontier more edges than all inboxes have room for pairs? Then some inbox would probably overflow, unless each
+// segment has room for all vertices of its owner.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool may_overflow(const Ranks<Vertex, Offset>& x, long long edges) {
-    return edges > x.capacity * x.partitions * x.partitions;
+    return x.capacity < x.stride && edges > x.capacity * x.partitions * x.partitions;
+}
+
+// Have the frontier's vertices on average more than twice as many edges as those of the graph? Then a level bottom-up is
+// cheap: unvisited vertices with many edges soon find a hub, and the others have few to probe.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool has_hubs(const Ranks<Vertex, Offset>& x, long long vertices, long long edges) {
+    return static_cast<float>(edges) * x.vertices > 2.0f * vertices * x.arcs;
 }
 
 // One level. Returns whether all ranks arrived at its end.
@@ -263,12 +345,14 @@ __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, co
     bool bottom_up = !p.queued;
     ++p.level;
     if (p.queued) {
-        bottom_up = w.result->edges * s.alpha > p.unexplored || may_overflow(x, w.result->edges);
+        const long long alpha = has_hubs(x, p.vertices, w.result->edges) ? OF_HUBS * s.alpha : s.alpha;
+        bottom_up = w.result->edges * alpha > p.unexplored || may_overflow(x, w.result->edges);
         p.unexplored -= w.result->edges;
     }
     if (!bottom_up) {
         bool fits;
-        if (!go_top_down(s, x, w, p, ring, fits)) return false;
+        const bool dense = w.result->edges > s.dense && p.level > 1;  // predecessors are cleared by level 2
+        if (!(dense ? go_top_down_dense(s, x, w, p, ring, fits) : go_top_down(s, x, w, p, ring, fits))) return false;
         bottom_up = !fits;
     }
     if (bottom_up) {

@@ -183,15 +183,23 @@ __device__ inline void receive_messages(const Search<Vertex, Offset>& s, const R
     }
 }
 
+constexpr int FIRST_FREE = THREADS > WARP ? WARP : 0;  // thread of a block while its first warp waits for other ranks
+
+struct Nothing {
+    __device__ void operator()() const {}
+};
+
 // End a phase in which this block found `found` vertices. Afterwards all ranks see the writes of all ranks. Returns
-// whether all ranks arrived; if not, the search is over.
+// whether all ranks arrived; if not, the search is over. Each block's threads from FIRST_FREE on call meanwhile(), whose
+// writes belong to the next phase.
 //
 // Each block releases at GPU scope to the last one to arrive, which releases to all ranks at system scope. Causality
 // order is transitive across scopes (PTX ISA, Memory Consistency Model), so the writes of all blocks are visible, and
 // only a warp of each rank pays for a release at system scope.
-template <typename Vertex, typename Offset>
+template <typename Vertex, typename Offset, typename Meanwhile>
 __device__ inline bool barrier_of_ranks(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
-                                        unsigned long long stamp, unsigned* found, GlobalResult* result) {
+                                        unsigned long long stamp, unsigned* found, GlobalResult* result,
+                                        const Meanwhile& meanwhile) {
     __syncthreads();
     if (threadIdx.x < WARP) {
         Counter arrived = 0;
@@ -207,6 +215,7 @@ __device__ inline bool barrier_of_ranks(const Search<Vertex, Offset>& s, const R
         __syncwarp();
         receive_messages(s, x, stamp, result);
     }
+    if (threadIdx.x >= FIRST_FREE) meanwhile();
     __syncthreads();
     return result->complete;
 }

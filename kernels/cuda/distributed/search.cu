@@ -166,7 +166,8 @@ __global__ void settle_received(const Search<Vertex, Offset> s, const Exchange<V
     Counter found = 0;
     for (int partition = 0; partition < x.partitions; ++partition) {
         Vertex* const pairs = segment(x, x.received, partition);
-        found += settle_pairs(s, s.visited, pairs_of(pairs), pairs[0], base, level, x.end, x.tail);
+        const Run run = run_of(pairs[0], thread_of_grid() / WARP, threads_of_grid() / WARP);
+        found += settle_pairs(s, s.visited, pairs_of(pairs), run, base, level, x.end, x.tail);
     }
     found = warp_sum(found);
     if (lane_id() == 0 && found) atomicAdd(x.found, found);

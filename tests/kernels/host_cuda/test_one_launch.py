@@ -29,16 +29,21 @@ from rapids_bfs.generators import generate
 ALWAYS, NEVER = 1 << 20, 0  # alpha: always bottom-up, or never
 
 
-def in_one_launch(alpha=15, beta=24, shrinking_levels=1):
+def in_one_launch(alpha=15, beta=24, shrinking_levels=1, **dense):
     """What makes a search in one launch with these thresholds."""
 
     def make(there, communicator):
         layout = Layout.of(there.partition)
         windows = host_windows(communicator, layout.end)
-        tuning = Tuning(alpha=alpha, beta=beta, shrinking_levels=shrinking_levels, threads=64)
+        tuning = Tuning(alpha=alpha, beta=beta, shrinking_levels=shrinking_levels, threads=64, **dense)
         return PersistentSearch(there, communicator, windows, layout, tuning)
 
     return make
+
+
+def room_for(pairs):
+    """A context in which each rank can send so many pairs to another one in a level."""
+    return mock.patch.object(one_launch, "room_of", return_value=pairs)
 
 
 def test_random_graphs():
@@ -52,17 +57,36 @@ def test_bottom_up():
 
 
 def test_top_down():
-    """All levels, with room for all pairs."""
-    with mock.patch.object(search, "MIN_CAPACITY", 1 << 12):
-        random_searches(6, in_one_launch(NEVER))
-        steps = assert_right(generate("rmat:8"), 3, [1, 9], 2, in_one_launch(NEVER)).trace
+    """All levels."""
+    random_searches(6, in_one_launch(NEVER))
+    steps = assert_right(generate("rmat:8"), 3, [1, 9], 2, in_one_launch(NEVER)).trace
     assert {step.direction for step in steps} == {"top-down"}
+
+
+def test_dense_top_down():
+    """All levels that have a queue."""
+    dense = in_one_launch(NEVER, 1, dense=1 << 20, dense_edges=0)
+    random_searches(8, dense)
+    steps = assert_right(generate("path:40"), 3, [17], 1, dense).trace
+    assert [step.direction for step in steps][:3] == ["top-down", "top-down", "bottom-up"]
+    assert_right(generate("rmat:12"), 3, [1], 5, in_one_launch(NEVER, dense=4, dense_edges=0))
+    with room_for(2):  # then levels go bottom-up
+        random_searches(6, dense)
+
+
+def test_a_frontier_with_a_hub_goes_bottom_up_sooner():
+    """From the hub of a wheel with few spokes, or from vertices of its rim that have as many edges together."""
+    rim, spokes = np.arange(2000), np.arange(10, 2000, 10)
+    ends = np.append(rim, np.zeros(199, int)), np.append((rim + 1) % 2000, spokes)
+    wheel = as_graph(ends, directed=False)
+    for sources, direction in [([0], "bottom-up"), (list(range(5, 1000, 10)), "top-down")]:
+        assert assert_right(wheel, 2, sources, 0, in_one_launch(8)).trace[0].direction == direction
 
 
 def test_more_pairs_than_there_is_room_for():
     """A level with more edges than all inboxes have room for goes bottom-up at once, even if its pairs would fit."""
     for room, last in [(100, "top-down"), (45, "bottom-up")]:
-        with mock.patch.multiple(search, CAPACITY_DIVISOR=1 << 20, MIN_CAPACITY=room):
+        with room_for(room):
             steps = assert_right(generate("tree:255"), 2, [0], 1, in_one_launch(NEVER)).trace
         assert [step.direction for step in steps][:7] == [*["top-down"] * 6, last]
 
@@ -87,7 +111,7 @@ def test_to_and_fro():
 def test_no_room():
     """A level goes bottom-up where pairs find no room, and the search goes on."""
     for room in (0, 1, 3):
-        with mock.patch.multiple(search, CAPACITY_DIVISOR=1 << 20, MIN_CAPACITY=room):
+        with room_for(room):
             random_searches(6, in_one_launch(NEVER))
             random_searches(3, in_one_launch(NEVER, 1))
 
@@ -311,10 +335,27 @@ def test_reached_target():
 
 
 FAULTS = {
-    "begin: predecessors that nobody wrote": Fault("if (s.predecessors) clear_predecessors(s, w);", ";", test_top_down),
-    "begin: past the end of the predecessors": Fault("groups * PLACES + w.thread < s.n", "true", test_top_down),
+    "begin: predecessors that nobody wrote": Fault("if (s.predecessors) clear_predecessors(s);", ";", test_top_down),
+    "begin: past the end of the predecessors": Fault("groups * PLACES + thread < s.n", "true", test_top_down),
     "expand: parents of another partition": Fault(
         "base + __shfl_sync(ALL, local_id, source)", "__shfl_sync(ALL, local_id, source)", test_top_down
+    ),
+    "dense: what a level before visited": Fault(
+        "word[k] = visited[word_of(local_id)];", "word[k] = 0;", test_dense_top_down
+    ),
+    "dense: its pairs are lost": Fault(
+        "before[k] = which < run.end ? 0 : ALL;", "before[k] = ALL;", test_dense_top_down
+    ),
+    "dense: pairs of what a level before visited": Fault(
+        "before[k] |= visited[word_of(vertex[k])];", ";", test_dense_top_down
+    ),
+    "dense: nobody sees what it reached": Fault(
+        "publish(x, p.newest, word, 0, ring.words, bits, false);", ";", test_dense_top_down
+    ),
+    "settle: warps have the pairs of others": Fault(
+        "run_of(w.result->pairs[partition], warp, w.warps)",
+        "run_of(w.result->pairs[partition], 0, 2)",
+        test_top_down,
     ),
     "send: over the pairs of another lane": Fault("slot += __popc(same[k]);", ";", test_top_down),
     "message: lost pairs are not reported": Fault(

@@ -186,8 +186,8 @@ FAULTS = {
             "s.distances[vertex[k]] = level;", "s.distances[vertex[k]] = 0;", test_top_down
         ),
         "settle: over the frontier": Fault(
-            "found += settle_pairs(s, s.visited, pairs_of(pairs), pairs[0], base, level, x.end, x.tail);",
-            "found += settle_pairs(s, s.visited, pairs_of(pairs), pairs[0], base, level, x.begin, x.tail);",
+            "found += settle_pairs(s, s.visited, pairs_of(pairs), run, base, level, x.end, x.tail);",
+            "found += settle_pairs(s, s.visited, pairs_of(pairs), run, base, level, x.begin, x.tail);",
             test_top_down,
         ),
         "note: nothing is visited": Fault("if (fresh) s.visited[word] = upcoming;", ";", test_bottom_up),
