@@ -16,6 +16,32 @@ struct alignas(16) Chunk {
     Vertex vertex, neighbors[SMALL_ROWS ? GROUP : 1];
 };
 
+// Load COUNT edges of a chunk from number `part` on, where it is `inside` its queue: which of them are there, and to
+// which neighbours. Returns the vertex that they leave.
+template <int COUNT, bool SMALL_ROWS, typename Vertex, typename Offset>
+__device__ __forceinline__ Vertex load_edges(const Search<Vertex, Offset>& s,
+                                             const Chunk<SMALL_ROWS, Vertex, Offset>* chunk, bool inside, int part,
+                                             bool (&there)[COUNT], Vertex (&neighbor)[COUNT]) {
+    Offset first = 0, rest = 0;
+    Vertex vertex = 0;
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) neighbor[k] = 0;
+    if (inside) {
+        first = chunk->first, rest = abs(chunk->rest), vertex = chunk->vertex;
+        if constexpr (SMALL_ROWS) {
+#pragma unroll
+            for (int k = 0; k < COUNT; ++k) neighbor[k] = chunk->neighbors[part + k];
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        there[k] = part + k < rest;
+        if (there[k] && !(SMALL_ROWS && first == HERE)) neighbor[k] = __ldg(s.targets + first + part + k);
+        if (SMALL_ROWS) there[k] = there[k] && neighbor[k] >= 0;
+    }
+    return vertex;
+}
+
 // Append the wanted vertices of this warp, each given as the first of its chunks, to the queue of its block, where
 // `reserve`(the number of chunks) says. If there is no room, the warp calls `no_room` instead.
 template <int COUNT, typename Reserve, typename NoRoom, bool SMALL_ROWS, typename Vertex, typename Offset>

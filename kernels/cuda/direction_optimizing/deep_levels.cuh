@@ -143,25 +143,12 @@ struct DeepLevels {
             const int place = (start + lane) / PER_THREAD;
             const bool inside = place < share.stop;
             const Chunk* chunk = chunk_at(queue, place, inside, share.spread, share.until, share.before);
-            Offset first = 0, rest = 0;
-            Vertex parent = 0, neighbor[COUNT] = {};
             const int part = WHOLE ? 0 : lane % CHUNK;  // of the chunk, from which on this thread's edges are
-            if (inside) {
-                first = chunk->first, rest = abs(chunk->rest), parent = chunk->vertex;
-                if constexpr (SMALL_ROWS) {
-#pragma unroll
-                    for (int k = 0; k < COUNT; ++k) neighbor[k] = chunk->neighbors[part + k];
-                }
-            }
             bool won[COUNT];
+            Vertex neighbor[COUNT];
+            const Vertex parent = load_edges(s, chunk, inside, part, won, neighbor);
             int before[COUNT];
             Chunk next[COUNT];
-#pragma unroll
-            for (int k = 0; k < COUNT; ++k) {
-                won[k] = part + k < rest;
-                if (won[k] && !(SMALL_ROWS && first == HERE)) neighbor[k] = __ldg(s.targets + first + part + k);
-                if (SMALL_ROWS) won[k] = won[k] && neighbor[k] >= 0;
-            }
 #pragma unroll
             for (int k = 0; k < COUNT; ++k) won[k] = won[k] && not_recently_seen<REMEMBERED>(recent, neighbor[k]);
 #pragma unroll

@@ -95,19 +95,12 @@ struct SmallLevels {
         // Loops count from the first thread of a warp, so that all its lanes go the same rounds.
         for (int start = threadIdx.x / WARP * WARP; start < total * PER_THREAD; start += SIZE) {
             const int place = (start + lane) / PER_THREAD;
-            const Chunk* const chunk = queue + place;
-            Offset first = 0, rest = 0;
-            Vertex parent = 0, neighbor[COUNT] = {};
             const int part = WHOLE ? 0 : lane % CHUNK;  // of the chunk, from which on this thread's edges are
-            if (place < total) first = chunk->first, rest = abs(chunk->rest), parent = chunk->vertex;
             bool won[COUNT];
+            Vertex neighbor[COUNT];
+            const Vertex parent = load_edges(s, queue + place, place < total, part, won, neighbor);
             unsigned word[COUNT];
             Chunk next[COUNT];
-#pragma unroll
-            for (int k = 0; k < COUNT; ++k) {
-                won[k] = part + k < rest;
-                if (won[k]) neighbor[k] = __ldg(s.targets + first + part + k);
-            }
             mark_visited(won, neighbor, word, next);
 #pragma unroll
             for (int k = 0; k < COUNT; ++k) {
