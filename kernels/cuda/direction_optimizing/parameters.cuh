@@ -40,7 +40,8 @@ struct Search : SearchArrays<Vertex, Offset> {
     long long n, m;
     long long count, source;        // how many sources there are, and the first of them
     long long depth_limit, target;  // the target is no source; -1: none
-    long long alpha;                // bottom-up when the frontier has more than 1/alpha of the unexplored edges
+    long long alpha;                // bottom-up when the frontier has more than 1/alpha of the unexplored edges, or
+                                    // without hubs 2/alpha
     long long beta;                 // top-down again when the frontier shrinks below 1/beta of the vertices
     long long dense;                // a frontier with more edges than this is expanded into a bitmap
     long long single_block_chunks;  // a frontier with no more chunks is expanded by one block,

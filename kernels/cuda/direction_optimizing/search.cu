@@ -249,12 +249,25 @@ __device__ __forceinline__ void count_reached(const Worker& w, unsigned mine, Co
     }
 }
 
+// Have the vertices of a frontier many more edges than others?
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool has_hubs(const Search<Vertex, Offset>& s, Frontier frontier) {
+    return static_cast<float>(frontier.edges) * s.n > 2.0f * frontier.vertices * s.m;
+}
+
+// Is a frontier with so many edges expanded faster bottom-up? A vertex that looks for it probes the fewer neighbours the
+// more edges the frontier has, and far fewer if there are hubs among them.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ bool favors_bottom_up(const Search<Vertex, Offset>& s, long long edges, long long unexplored,
+                                                 bool hubs) {
+    return edges > unexplored / (hubs ? s.alpha : (s.alpha + 1) / 2);
+}
+
 // Are many predecessors to be stored at random, in an array that the L2 does not hold? Where hubs are in the frontier,
 // most targets are visited already, and a second pass over the edges reads in vain.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool stores_exceed_l2(const Search<Vertex, Offset>& s, Frontier frontier) {
-    const bool has_hubs = static_cast<float>(frontier.edges) * s.n > 2.0f * frontier.vertices * s.m;
-    return s.passes > 1 && s.predecessors && frontier.edges > s.n && !has_hubs;
+    return s.passes > 1 && s.predecessors && frontier.edges > s.n && !has_hubs(s, frontier);
 }
 
 // A dense level that goes top-down, into `upcoming`: in passes over ranges of targets whose predecessors the L2 holds
@@ -327,10 +340,11 @@ __device__ __forceinline__ void expand_long_rows(const Search<Vertex, Offset>& s
 // and shrinking for some time.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool needs_queue(const Search<Vertex, Offset>& s, Progress& p, bool bottom_up,
-                                            long long expanded) {
+                                            Frontier expanded) {
     const long long vertices = p.frontier.vertices;
-    p.shrinking = bottom_up && vertices < expanded && vertices < s.n / s.beta ? p.shrinking + 1 : 0;
-    return bottom_up ? p.shrinking >= s.shrinking_levels : vertices * (s.m / s.n) <= p.unexplored / s.alpha;
+    p.shrinking = bottom_up && vertices < expanded.vertices && vertices < s.n / s.beta ? p.shrinking + 1 : 0;
+    if (bottom_up) return p.shrinking >= s.shrinking_levels;
+    return !favors_bottom_up(s, vertices * (s.m / s.n), p.unexplored, has_hubs(s, expanded));
 }
 
 // Put the frontier back into the queue, and go on in a copy of the newest bitmap.
@@ -390,7 +404,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         const long long chunks = expanded.vertices + expanded.edges / CHUNK;  // an upper bound
         const bool deep = cluster > 1 && p.poor < MOST_POOR;
         const bool small = p.queued && !p.no_room && chunks <= (deep ? s.cluster_chunks : s.single_block_chunks);
-        const bool bottom_up = !p.queued || expanded.edges > p.unexplored / s.alpha;
+        const bool bottom_up = !p.queued || favors_bottom_up(s, expanded.edges, p.unexplored, has_hubs(s, expanded));
         const bool dense = !small && (bottom_up || expanded.edges > s.dense);
         const bool with_isolated = done && (MASKED || s.fresh || ring.newest > ring.oldest);
         if (done || (dense && ring.is_full())) {
@@ -428,6 +442,6 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         if (dense && result.explored) expand_long_rows<MASKED>(s, w, p, ring);
         if (s.trace && w.thread == 0) s.trace[p.level] = nanoseconds() * 2 + bottom_up;
         if (p.queued || p.frontier.vertices == 0) continue;
-        if (needs_queue(s, p, bottom_up, expanded.vertices) && !ring.is_full()) return_to_queue(s, w, p, ring);
+        if (needs_queue(s, p, bottom_up, expanded) && !ring.is_full()) return_to_queue(s, w, p, ring);
     }
 }

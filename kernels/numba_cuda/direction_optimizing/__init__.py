@@ -30,6 +30,7 @@ And by choice, since nobody waits for this one:
 - There is no kernel for graphs of small rows (`search_small_rows`), and a chunk holds no neighbours.
 - A dense level expands its edges in one pass: `passes` is ignored.
 - A row is probed by one warp in a bottom-up level, however long it is.
+- `alpha` counts the same whether the frontier has hubs or not.
 - A top-down level probes the bitmap before the atomic if a warp's run takes more than one round of its lanes: 128
   edges, 256 in a dense level. The C++ never does.
 - The in-neighbours for `hub` and `heavy` are found in five passes, one for each, in C++ in one.

@@ -34,7 +34,7 @@ GROUP_BYTES = 16  # kernels load targets in groups of 16 bytes, aligned to 16 by
 class Tuning(SearchTuning):
     """The thresholds and the launch of a search; no answer depends on them."""
 
-    alpha: int = 15  # bottom-up when the frontier has more than 1/alpha of the unexplored edges
+    alpha: int = 15  # bottom-up when the frontier has more than 1/alpha of the unexplored edges, without hubs 2/alpha
     beta: int = 24  # top-down again when the frontier has been smaller than 1/beta of the vertices, and shrinking,
     shrinking_levels: int = 3  # for so many levels
     dense: int = 16  # top-down without the queue when the frontier has more than 1/dense edges per vertex of the graph

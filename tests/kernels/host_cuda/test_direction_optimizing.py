@@ -120,6 +120,24 @@ def test_when_in_passes(monkeypatch):
     assert_right(path, [0])
 
 
+def search_towards_leaves(spec, arcs=288):
+    """Eight vertices with seven leaves each are the second frontier: 64 of 408 edges that no level has expanded."""
+    middle, leaves = range(1, 9), range(9, 65)
+    tree = np.hstack([all_pairs([0], middle), [np.repeat(middle, 7), leaves]])
+    other = generate(spec)
+    copies = range(arcs // other.num_arcs)
+    apart = np.hstack([np.array(other.to("edges")) + 65 + other.num_vertices * copy for copy in copies])
+    search = search_of(as_graph(tuple(np.hstack([tree, apart])), directed=False), replace(TUNINGS["top-down"], alpha=8))
+    assert_right(search, [0], trace=True)
+    return search.steps[1].direction
+
+
+def test_a_frontier_without_hubs_goes_bottom_up_later():
+    """Those eight have twice as many edges as others or many times as many, by what else the graph has."""
+    assert search_towards_leaves("complete:9") == "top-down"
+    assert search_towards_leaves("path:2") == "bottom-up"
+
+
 def test_many_tiles():
     search_many_words("bottom-up", 9300, 1)
 
@@ -326,6 +344,9 @@ FAULTS = {
     ),
     "top-down: the last edge of a run": Fault(
         "batch + lane < end", "batch + lane < end - 1", search_graphs, "top-down"
+    ),
+    "top-down: as late without hubs": Fault(
+        "hubs ? s.alpha : (s.alpha + 1) / 2", "s.alpha", test_a_frontier_without_hubs_goes_bottom_up_later
     ),
     "dense: no barrier before the copy of a bitmap is changed": Fault(
         f"end_phase(s.state, p.phase++, s.edge_bits, w.result);\n        {EXPAND_DENSE}",
