@@ -2,6 +2,9 @@
 
     python3 tests/gpu/sanitize.py [TOOL ...]
 
+Each tool runs the kernels of one device in a process for each shape, as many at a time as there are cores. Those over
+partitions follow one after another: they begin only where no other process computes on their GPU.
+
 racecheck watches shared memory, where no kernel may race at all. It does not follow barriers of a part of a block: it
 sees races in the smallest kernel that has one between two barriers of the whole block, so there blocks of
 `direction_optimizing` are as small as the part of them that goes alone. Nor does it know the grid's barrier, which all
@@ -15,9 +18,11 @@ import re
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import product
+from time import perf_counter
 
 BENIGN = {
     "frontier_mask: expand": "several threads may see one neighbour unvisited; they store the same cost and flags, and"
@@ -45,7 +50,9 @@ BENIGN = {
 SHAPES = ["path:6", "star:5000", "tree:63", "grid:12", "rmat:8"]  # the star fills the shared memory and spills
 SMALL_SHAPES = ["path:6", "star:200", "rmat:6"]  # for tools that take long, of kernels that wait for each other
 TAKE_LONG = ("racecheck", "initcheck")
-PATIENCE = 300  # seconds for one tool and one part of the kernels
+PATIENCE = 300  # seconds for one process
+ONE_DEVICE = "one device"
+ALONE = {"one partition": 1, "three partitions": 3}
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 ENGINES = ("cupy", "numba-cuda")
 SOLO = 128  # threads of a block that go on alone
@@ -53,8 +60,8 @@ FOUND = 9  # the exit code that says so
 GONE = "is located in a block that might"  # have already exited, or not have entered yet
 
 
-def search(threads):
-    """Every engine and algorithm on small graphs; what is made of them on the device, and validation there."""
+def search(threads, shapes):
+    """Every engine and algorithm on graphs of these shapes; what is made of them there, and validation."""
     import numpy as np
 
     from rapids_bfs import bfs, bfs_batch, ego_graphs, load, validate
@@ -71,7 +78,7 @@ def search(threads):
     families = replace(wide, patience=100, large=1 << 40)
     deterministic = (gpu_deterministic.DEFAULT, whole, together, families, replace(wide, patience=1, share=2))
 
-    for spec in SHAPES:
+    for spec in shapes:
         graph = generate(spec)
         far = graph.num_vertices - 1
         there = load(spec, device="cuda")
@@ -145,7 +152,7 @@ def search_in_parts(threads, size, shapes):
             made, tuning=one_launch.Tuning(alpha=alpha, beta=beta, shrinking_levels=1, threads=threads)
         )
         for spec in shapes:
-            graph = from_graph(generate(spec), Threads(["cuda:0"] * size, timeout=20.0))
+            graph = from_graph(generate(spec), Threads(["cuda:0"] * size, timeout=PATIENCE))
             for options in ({}, {"predecessors": False}, {"depth_limit": 2}):
                 assert validate(graph, bfs(graph, [0, graph.num_vertices - 1], **options))
             assert graph.transport == ONE_LAUNCH, graph.transport
@@ -154,32 +161,43 @@ def search_in_parts(threads, size, shapes):
 def sanitize(tools):
     """0 if no tool finds anything, else 1."""
     found = False
-    for tool, part in product(tools, PARTS):
-        command = ["compute-sanitizer", "--tool", tool, "--report-api-errors", "no", "--error-exitcode", str(FOUND)]
-        command += [sys.executable, "-P", __file__, "--run", tool, part]
-        code, output = run_bounded(command)
-        clean = is_clean(code, output)
-        if not clean:
-            print(output)
-        verdict = f"no end in {PATIENCE} s" if code is None else "clean" if clean else f"exit code {code}"
-        print(f"{tool}, {part}: {verdict}", flush=True)
-        found |= not clean
+    together = [(tool, ONE_DEVICE, shape) for tool in tools for shape in shapes_for(tool)]
+    alone = [(tool, part, *shapes_for(tool)) for tool, part in product(tools, ALONE)]
+    for processes, runs in ((os.cpu_count(), together), (1, alone)):
+        with ThreadPoolExecutor(processes) as pool:
+            for which, (code, output, seconds) in zip(runs, pool.map(run_bounded, runs), strict=True):
+                clean = is_clean(code, output)
+                if not clean:
+                    print(output)
+                verdict = f"no end in {PATIENCE} s" if code is None else "clean" if clean else f"exit code {code}"
+                print(f"{', '.join(which)}: {verdict}, {seconds:.0f} s", flush=True)
+                found |= not clean
     print("races in global memory that are known and benign:")
     for kernel, why in BENIGN.items():
         print(f"  {kernel}: {why}")
     return int(found)
 
 
-def run_bounded(command):
-    """The exit code of a command and what it wrote; None if it had to be ended, with all processes that it began."""
+def shapes_for(tool):
+    return SMALL_SHAPES if tool in TAKE_LONG else SHAPES
+
+
+def run_bounded(which):
+    """What a tool says of a part of the kernels on some shapes: the exit code, None if it had to be ended, with all
+    processes that it began; what it wrote; and how many seconds it took."""
+    tool, *what = which
+    command = ["compute-sanitizer", "--tool", tool, "--report-api-errors", "no", "--error-exitcode", str(FOUND)]
+    command += [sys.executable, "-P", __file__, "--run", tool, *what]
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "start_new_session": True}
+    began = perf_counter()
     with subprocess.Popen(command, **options) as running:
         try:
             output, _ = running.communicate(timeout=PATIENCE)
+            code = running.returncode
         except subprocess.TimeoutExpired:
             os.killpg(running.pid, signal.SIGKILL)
-            return None, running.communicate()[0]
-    return running.returncode, output
+            code, output = None, running.communicate()[0]
+    return code, output, perf_counter() - began
 
 
 def is_clean(code, output):
@@ -188,16 +206,13 @@ def is_clean(code, output):
     return code == 0 or (code == FOUND and hazards is not None and output.count(GONE) == int(hazards[1]))
 
 
-def run(tool, part):
-    threads, shapes = SOLO if tool == "racecheck" else 512, SMALL_SHAPES if tool in TAKE_LONG else SHAPES
-    PARTS[part](threads, shapes)
+def run(tool, part, *shapes):
+    threads = SOLO if tool == "racecheck" else 512
+    if part in ALONE:
+        search_in_parts(threads, ALONE[part], shapes)
+    else:
+        search(threads, shapes)
 
-
-PARTS = {
-    "one device": lambda threads, shapes: search(threads),
-    "one partition": lambda threads, shapes: search_in_parts(threads, 1, shapes),
-    "three partitions": lambda threads, shapes: search_in_parts(threads, 3, shapes),
-}
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--run"]:  # as this program calls itself
