@@ -6,7 +6,7 @@ from functools import partial
 import networkx as nx
 import numpy as np
 
-from rapids_bfs import as_graph, load
+from rapids_bfs import as_graph, bfs_batch, load
 from rapids_bfs._core.cuda.arrays import CUDA, to_host
 from rapids_bfs._core.rapids import package_missing
 from rapids_bfs.engines import Options, resolve
@@ -19,6 +19,7 @@ from .timing import clock, device_wait, one_by_one, repeated
 SEED = 1
 WORD = 64
 SIZES = (64, 256, 1024)  # of batches
+MOST_DISTANCES = 1 << 32  # of a batch
 ROUNDS = 5
 DISTANCES = Options(predecessors=False)
 
@@ -30,12 +31,12 @@ def drawn(spec: str, degree: int):
     return graph.replace(labels=None)
 
 
-def batch(graphs=("rmat:20",), *, engines=("cupy",)) -> Iterator[Record]:
+def batch(graphs=("rmat:20", "rmat:26"), *, engines=("cupy",)) -> Iterator[Record]:
     """Milliseconds for 64 sources. A batch writes its distances to memory that was written before, where the engine
     searches, or keeps the summary; single searches take turns over the same sources, distances only."""
     found = []
     for spec in graphs:
-        graph, rows = load(spec), []
+        graph, rows = load(spec, device=resolve(engines[0]).engine.searches_on), []
         found.append({"graph": spec, "vertices": graph.num_vertices, "arcs": graph.num_arcs, "rows": rows})
         for name in engines:
             for row in _batches(graph, name):
@@ -47,8 +48,10 @@ def _batches(graph, name) -> Iterator[Record]:
     choice = resolve(name)
     single = choice.traversal(graph)
     prepared, several = clock(partial(choice.batch_traversal, graph))
-    sources = np.random.default_rng(SEED).choice(np.flatnonzero(graph.degrees), max(SIZES))
+    sources = np.random.default_rng(SEED).choice(np.flatnonzero(to_host(graph.degrees)), max(SIZES))
     for k in SIZES:
+        if k * graph.num_vertices > MOST_DISTANCES:
+            break
         say(f"{graph.name}, {name}, {k} sources")
         some = sources[:k]
         distances = _room(several, k, graph.num_vertices)
@@ -85,6 +88,53 @@ def batch_table(record: Record) -> Table:
         for each in record["graphs"]
         for row in each["rows"]
         for both in [[row[key] for key in BATCHED]]
+    )
+
+
+FEW = 32  # sources of cuGraph, whose time is scaled up
+
+
+def closeness(graphs=("wordnet", "rmat:20"), *, engine="cupy") -> Iterator[Record]:
+    """Seconds for the distances' sums from every vertex, of which closeness is made, the graph prepared. cuGraph, which
+    has no closeness, searches from one vertex after another."""
+    rows: list[Record] = []
+    for spec in graphs:
+        say(spec)
+        graph = load(spec, device=resolve(engine).engine.searches_on).replace(labels=None)
+        n = graph.num_vertices
+        bfs_batch(graph, range(min(n, max(SIZES))), keep="summary", engine=engine)  # compiles
+        seconds, found = clock(partial(bfs_batch, graph, keep="summary", engine=engine))
+        row: Record = {"graph": spec, "vertices": n, "arcs": graph.num_arcs, "seconds": seconds}
+        if package_missing("cugraph") is None:
+            sources = np.sort(np.random.default_rng(SEED).choice(n, FEW, replace=False))
+            row["cugraph_s"], totals = _totals_by_cugraph(graph, sources)
+            row["cugraph_s"] *= n / FEW
+            expect(totals == found.total[sources].tolist(), f"the sums of {spec}")
+        rows.append(row)
+        yield {"graphs": rows}
+
+
+def _totals_by_cugraph(graph, sources):
+    """Seconds that `cugraph.bfs` takes from all of these, and the sums of the distances."""
+    import cugraph
+
+    from rapids_bfs.adapters.cugraph import to_cugraph
+
+    theirs = to_cugraph(graph, labels=False)
+
+    def total(source):
+        distances = cugraph.bfs(theirs, source)["distance"]
+        return int(distances[distances < graph.num_vertices].sum())
+
+    total(int(sources[0]))
+    return clock(lambda: [total(source) for source in sources.tolist()])
+
+
+def closeness_table(record: Record) -> Table:
+    return "graph | vertices | `bfs_batch`, s | `cugraph.bfs` from each, s | factor", (
+        [code(row["graph"]), row["vertices"], row["seconds"], theirs, theirs and theirs / row["seconds"]]
+        for row in record["graphs"]
+        for theirs in [row.get("cugraph_s")]
     )
 
 
@@ -192,5 +242,6 @@ BETWEENNESS = "betweenness on the GPU, on the CPU and, where it is installed, by
 CASES = [
     Case("batch", "many sources at once against as many single searches", batch, batch_table, ("GPU",)),
     Case("batch-cpu", "the same on the CPU", ON_CPU, batch_table, file="batch"),
+    Case("closeness", "sums of the distances from every vertex, beside cuGraph", closeness, closeness_table, ("GPU",)),
     Case("betweenness", BETWEENNESS, betweenness, betweenness_table, ("GPU",)),
 ]
