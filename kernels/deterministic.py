@@ -28,8 +28,8 @@ SEARCH = Parameters(
     },
     inherited=len(ARRAYS),
     numbers=(
-        *("n", "m", "count", "depth_limit", "target", "alpha", "wide", "share", "chunk", "large", "alike", "patience"),
-        *("single_block_edges", "cluster_edges", "capacity", "edge_bits", "tile", "number"),
+        *("n", "m", "count", "source", "depth_limit", "target", "alpha", "wide", "share", "chunk", "large", "alike"),
+        *("patience", "single_block_edges", "cluster_edges", "capacity", "edge_bits", "tile", "number"),
     ),
     constants=COMMON
     | {"UNROLL": UNROLL, "PHASE_BITS": PHASE_BITS, "MAX_PHASES": MAX_PHASES}

@@ -75,7 +75,7 @@ struct Search : SearchArrays<Vertex, Offset> {
     Number* rank;
     Counter* phases;
     long long n, m;
-    long long count;                // sources
+    long long count, source;        // how many sources there are, and the first of them
     long long depth_limit, target;  // the target is no source; -1: none
     long long alpha, wide;          // a level is wide if its frontier has at least `wide` edges, and more than 1/alpha
                                     // of the unexplored ones

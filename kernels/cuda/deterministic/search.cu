@@ -93,7 +93,7 @@ __device__ Frontier seed(const Search<Vertex, Offset>& s, Counter* totals) {
         Vertex vertex = 0;
         Offset first = 0, degree = 0;
         if (keep) {
-            vertex = s.sources[start + threadIdx.x];
+            vertex = s.count == 1 ? static_cast<Vertex>(s.source) : s.sources[start + threadIdx.x];
             first = __ldg(s.offsets + vertex);
             degree = __ldg(s.offsets + vertex + 1) - first;
             reduce_or(s.visited + word_of(vertex), bit_of(vertex));

@@ -146,6 +146,7 @@ class Deterministic:
         if masked:
             fill(self.predecessors, 0xFF, self.device.stream_handle)
         self.stale = bool(np.count_nonzero(self.isolated[sources]))
+        self.parameters.source = int(sources[0])
         self.host.search(sources, options)
         if self.host.cut_short:
             raise TraversalError(
