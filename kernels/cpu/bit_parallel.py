@@ -60,7 +60,9 @@ from .vectors import (
     words_of,
 )
 
-ALPHA = 4  # bottom-up when the frontier has more than 1/ALPHA of the edges into vertices that miss a source
+# Bottom-up when the frontier has more than 1/ALPHA of the edges into vertices that miss a source. Top-down, `MANY`
+# threads that write to the same lines take longer for an edge.
+ALPHA, MANY, ALPHA_OF_MANY = 4, 4, 8
 SERIAL_EDGES = 1 << 13  # edges; one thread does a level with fewer
 BLOCK = 64  # vertices that a thread takes at a time
 CAPACITY = 1024  # vertices in a thread's buffer
@@ -337,12 +339,13 @@ def search(b, valid, sources, masked, depth_limit, summary, team, threads):
     frontier, upcoming = b.frontier, b.upcoming
     queue, upcoming_queue = b.queues[0], b.queues[1]
     size, edges = _start(b, sources, queue)
+    alpha = ALPHA if threads < MANY else ALPHA_OF_MANY
     open_edges = m
     level = 0
     was_bottom_up = False
     while size > 0 and level < depth_limit:
         level += 1
-        bottom_up = edges > (open_edges + n) // ALPHA
+        bottom_up = edges > (open_edges + n) // alpha
         if bottom_up:
             b.counters[NEXT_BLOCK] = b.counters[EDGES] = b.counters[OPEN_EDGES] = 0
             deserved = threads if n + open_edges >= SERIAL_EDGES else 1

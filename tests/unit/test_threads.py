@@ -56,16 +56,18 @@ MANY = """
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
-from rapids_bfs import bfs, validate
+from rapids_bfs import bfs, bfs_batch, validate
 from rapids_bfs.generators import generate
 for spec in ("urand:18:2", "rmat:18:2"):
     graph = generate(spec)
     shape = graph.num_vertices, graph.num_vertices
     matrix = csr_array((np.ones(graph.num_arcs), graph.targets, graph.offsets), shape)
-    for source in (1, 77):
+    at_once = bfs_batch(graph, range(64, 128), engine="cpu").distances
+    for source in (77, 64):
         result = bfs(graph, source, engine="cpu", trace=True)
         expected = dijkstra(matrix, indices=source, unweighted=True)
         np.testing.assert_array_equal(result.distances, np.where(np.isinf(expected), -1, expected))
+        np.testing.assert_array_equal(at_once[source - 64], result.distances)
         assert validate(graph, result)
     print(sum(level.direction == "bottom-up" for level in result.trace))
 """

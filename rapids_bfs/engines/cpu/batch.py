@@ -26,7 +26,7 @@ APART = 16  # words between the counters of two threads, so that they share no c
 # Measured by `python -m benchmarks batch-cpu`.
 SHARING = 3.0  # mean number of searches that reach a vertex on one level, from which rows of bits pay
 # Words that a level may touch with one thread, by the words in a row; see docs/decisions/cpu-threads.md.
-FEW_WORDS = {1: 1 << 26, 4: 1 << 23, 16: 1 << 23}
+FEW_WORDS = {1: 1 << 21, 4: 1 << 23, 16: 1 << 23}
 FEW_OF_TWO = 1 << 23  # of any width, where there are two threads at most
 FEW_EDGES = 1 << 20  # probed by single searches
 ROWS_EACH = 4  # rows of sums for each thread, so that others do the work of a thread that comes late
