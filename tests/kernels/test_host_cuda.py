@@ -10,11 +10,12 @@ import pytest
 
 FOLDER = Path(__file__).parent / "host_cuda"
 sys.path.append(str(FOLDER))
-from host_build import COMPILER, sanitizer  # noqa: E402
+from host_build import COMPILER, MESSAGES, sanitizer  # noqa: E402
 
 LONG = [["direction_optimizing"], ["deterministic", "one_launch", "rank_kernels"]]
 OTHERS = sorted({path.stem.removeprefix("test_") for path in FOLDER.glob("test_*.py")}.difference(*LONG))
 PATIENCE = 1800  # seconds
+HINT = f"\nan illegal instruction is undefined behaviour: {MESSAGES}=1 has it described"
 
 pytestmark = pytest.mark.skipif(sanitizer() is None, reason=f"{COMPILER} is not installed: apt install {COMPILER}")
 
@@ -44,4 +45,4 @@ def run(names, binaries):
 def test_kernels_on_the_host(names, binaries):
     """In three processes, which take equally long; more of them would take longer, as each has to begin."""
     done = run(names, binaries)
-    assert done.returncode == 0, done.stdout[-20000:] + done.stderr[-5000:]
+    assert done.returncode == 0, done.stdout[-20000:] + done.stderr[-5000:] + HINT
