@@ -37,7 +37,9 @@ def run(names, binaries):
         "NUMBA_THREADING_LAYER": "workqueue",  # others end a process that forked
     }
     files = [str(FOLDER / f"test_{name}.py") for name in names]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbmake", *files]
+    # What the sanitizers say goes past pytest, as the process that they end could not pass it on.
+    options = ["-q", "--capture=sys", "-p", "no:cacheprovider", "-p", "no:nbmake"]
+    command = [sys.executable, "-m", "pytest", *options, *files]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
 
 
