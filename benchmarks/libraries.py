@@ -127,14 +127,10 @@ def tiny(graph, others):
 
 
 def paths(graph, others):
+    """Lists of their vertices: by one call here; the others have calls for one pair."""
     pairs = np.random.default_rng(3).integers(0, graph.num_vertices, (ASKED, 2)).tolist()
-
-    def ours():
-        for pair in pairs:
-            with suppress(rapids_bfs.NoPathError):
-                rapids_bfs.shortest_path(graph, *pair)
-
-    return {"cpu": ours} | others(
+    ends = tuple(map(list, zip(*pairs, strict=True)))
+    return with_threads(lambda: list(rapids_bfs.shortest_paths(graph, *ends))) | others(
         igraph=lambda theirs: [theirs.get_shortest_path(*pair) for pair in pairs],
         networkit=lambda theirs: [networkit.distance.BidirectionalBFS(theirs, *pair).run().getPath() for pair in pairs],
     )

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from .algorithms.neighborhoods import iter_ego_graphs as iter_ego_graphs
     from .algorithms.neighborhoods import iter_neighborhoods as iter_neighborhoods
     from .algorithms.neighborhoods import neighborhoods as neighborhoods
+    from .algorithms.shortest_paths import ShortestPaths as ShortestPaths
     from .algorithms.shortest_paths import shortest_path as shortest_path
+    from .algorithms.shortest_paths import shortest_paths as shortest_paths
     from .algorithms.validate import validate as validate
     from .comparison.records import Comparison as Comparison
     from .comparison.runner import compare as compare
@@ -63,6 +65,7 @@ _HOMES = {
     "Graph": "graph",
     "Neighborhoods": "algorithms.neighborhoods",
     "ShortestPathDAG": "algorithms.all_shortest_paths",
+    "ShortestPaths": "algorithms.shortest_paths",
     "SuiteComparison": "comparison.suite_record",
     "all_shortest_paths": "algorithms.all_shortest_paths",
     "as_graph": "loading",
@@ -87,6 +90,7 @@ _HOMES = {
     "read": "adapters.files",
     "shortest_path": "algorithms.shortest_paths",
     "shortest_path_dag": "algorithms.all_shortest_paths",
+    "shortest_paths": "algorithms.shortest_paths",
     "validate": "algorithms.validate",
 }
 

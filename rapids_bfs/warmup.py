@@ -21,7 +21,7 @@ from .algorithms.bfs import bfs
 from .algorithms.components import connected_components
 from .algorithms.distances import diameter, eccentricity
 from .algorithms.neighborhoods import ego_graphs
-from .algorithms.shortest_paths import shortest_path
+from .algorithms.shortest_paths import shortest_path, shortest_paths
 from .engines import require
 from .errors import InputError, NoPathError
 from .graph import Graph
@@ -71,6 +71,7 @@ def _search(graph: Graph) -> None:
 def _path(graph: Graph) -> None:
     with suppress(NoPathError):
         shortest_path(graph, 0, graph.num_vertices - 1)
+    shortest_paths(graph, [0, 0], [0, 0])
 
 
 def _batches(graph: Graph, width: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .._core.arguments import index_of, quoted, whole_number
+from .._core.arguments import quoted, whole_number
 from .._core.csr import csr_for
 from .._core.cuda.arrays import CUDA, to_host
 from .._core.dtypes import INT32_LIMIT
@@ -21,40 +21,24 @@ from ..errors import InputError
 from ..graph import Graph
 from .batch import vertices_of_sources
 from .bfs import as_searchable
+from .concatenated import Concatenated
 
 DIRECTIONS = ("out", "in", "all")
 KEY = "neighborhoods"  # among `Graph.traversals`, with the direction
 Batch = TypeVar("Batch", bound="_ByCenter")
 
 
-class _ByCenter:
+class _ByCenter(Concatenated):
     """An answer for each of k centres: ``answer[i]`` is that for the i-th."""
 
+    asked = "centre"
     graph: Graph
     centers: np.ndarray
-    offsets: np.ndarray
 
     @property
     @abstractmethod
     def nbytes(self) -> int:
         """Bytes of the arrays on the graph's device."""
-
-    def __len__(self) -> int:
-        return len(self.centers)
-
-    def _piece(self, position: Any) -> slice:
-        """Where the arrays hold what belongs to the centre in this position."""
-        i = index_of(position)
-        if i is None:
-            raise TypeError(f"a centre's position is an integer, not {quoted(position)}")
-        if not -len(self) <= i < len(self):
-            raise IndexError(f"there is no centre {i} among {counted(len(self), 'centre')}")
-        return slice(*self.offsets[i % len(self) :][:2].tolist())
-
-    @property
-    def index(self) -> np.ndarray:
-        """The position of the centre to which each entry belongs (int64, on the host)."""
-        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 
 @dataclass(frozen=True, eq=False)

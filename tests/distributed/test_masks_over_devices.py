@@ -20,6 +20,7 @@ from rapids_bfs import (
     connected_components,
     load,
     shortest_path,
+    shortest_paths,
     validate,
 )
 from rapids_bfs.distributed import level_synchronous, search
@@ -197,6 +198,21 @@ def test_shortest_paths(data, drawn):
     else:
         with pytest.raises(NoPathError):
             shortest_path(graph, source, target, vertices=mask)
+
+
+@settings(max_examples=25)
+@given(st.data(), masked(with_ends=True))
+def test_many_shortest_paths(data, drawn):
+    graph, whole, mask = drawn
+    ids = list(whole)
+    sources, targets = ([ids[place] for place in data.draw(st.lists(kept(mask), min_size=3, max_size=3))] for _ in "st")
+    found, expected = (shortest_paths(each, sources, targets, vertices=mask) for each in (graph, whole))
+    assert found.lengths.tolist() == expected.lengths.tolist()
+    theirs = networkx_graph(whole).subgraph([id for id, allowed in zip(ids, mask, strict=True) if allowed])
+    for source, target, path in zip(sources, targets, found, strict=True):
+        assert not path or (path[0], path[-1]) == (source, target)
+        assert nx.is_path(theirs, path)
+    assert found.to_frame("arrow").column_names == ["source", "target", "vertex", "distance"]
 
 
 def test_wide_numbers(monkeypatch):

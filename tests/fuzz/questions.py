@@ -208,6 +208,9 @@ def ask_mask(rng: Random, graph: Graph) -> None:
     target = drawn_id(rng, graph)
     path = rapids_bfs.shortest_path(graph, source, target, vertices=vertices)
     check(len(path) == expected[graph.vertex_of(target)] + 1, path)
+    pairs = rng.choice([[source, source], (target, source), np.array([target, source], object), rng.choice(NOTHING)])
+    many = rapids_bfs.shortest_paths(graph, [source] * 2, pairs, vertices=vertices)
+    check(many.lengths.tolist() == [expected[graph.vertex_of(id)] for id in pairs], many)
 
 
 def ask_once(rng: Random, graph: Graph) -> None:

@@ -6,7 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import graphs, oracle_distances
 
-from rapids_bfs import Graph, InputError, as_graph, bfs, bfs_batch, connected_components, load, shortest_path, validate
+from rapids_bfs import (
+    Graph,
+    InputError,
+    as_graph,
+    bfs,
+    bfs_batch,
+    connected_components,
+    load,
+    shortest_path,
+    shortest_paths,
+    validate,
+)
 from rapids_bfs._core.cuda.arrays import on_device, to_host
 
 cupy = pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'rapids-bfs[cuda13]'")
@@ -231,6 +242,10 @@ def test_paths_and_components_stay_within_a_mask():
     there = graph._with().to("cuda")
     path = shortest_path(there, 1, 32, vertices=mask)
     assert len(path) == len(shortest_path(graph, 1, 32, vertices=mask))
+    ends = [1, 5, 11, 16], [32, 16, 11, 25]
+    found, expected = (shortest_paths(each, *ends, vertices=mask) for each in (there, graph))
+    assert found.lengths.tolist() == expected.lengths.tolist() == [len(path) - 1 for path in found]
+    assert [path[:1] + path[-1:] for path in found if path] == [path[:1] + path[-1:] for path in expected if path]
     labels = connected_components(there, vertices=mask)
     np.testing.assert_array_equal(to_host(labels), connected_components(graph, vertices=mask))
     found = bfs(there, 1, vertices=mask, deterministic=True)

@@ -24,6 +24,7 @@ from rapids_bfs import (
     plot_sizes,
     read,
     shortest_path,
+    shortest_paths,
     validate,
 )
 from rapids_bfs._core.arguments import LONGEST_QUOTE, quoted
@@ -373,6 +374,7 @@ QUOTING = {
     "distributed": lambda id: bfs(DISTRIBUTED, id),
     "path": lambda id: RESULT.path_to(id),
     "shortest path": lambda id: shortest_path(KARATE, 0, id),
+    "shortest paths": lambda id: shortest_paths(KARATE, [0], [id]),
     "no path": lambda id: shortest_path(as_graph({id: [], "a": []}), id, "a"),
     "batch": lambda id: bfs_batch(KARATE, id),
     "engine": lambda id: bfs(KARATE, 0, engine=id),

@@ -42,6 +42,7 @@ for directed in (False, True):
             weighted = graph.replace(edge_data={"weight": np.zeros(graph.num_arcs, dtype)})
             weighted.filter(edges=np.zeros(graph.num_arcs, bool), vertices=even).edge_data["weight"]
         rapids_bfs.shortest_path(graph, 0, 1)
+        rapids_bfs.shortest_paths(graph, [0, 1] * 90, [1, 0] * 90)
         list(rapids_bfs.all_shortest_paths(graph, 0, 1))
         rapids_bfs.shortest_path_dag(graph, 0).path_counts
         for direction in ("out", "in", "all"):

@@ -1,0 +1,34 @@
+"""Answers to many questions, one after the other in the same arrays."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._core.arguments import index_of, quoted
+from .._core.formatting import counted
+
+
+class Concatenated:
+    """Answers to k questions: the arrays hold that to the i-th in ``[offsets[i]:offsets[i + 1]]``."""
+
+    asked: ClassVar[str]  # what an answer belongs to, such as "centre"
+    offsets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def _piece(self, position: Any) -> slice:
+        """Where the arrays hold the answer in this position."""
+        i = index_of(position)
+        if i is None:
+            raise TypeError(f"a {self.asked}'s position is an integer, not {quoted(position)}")
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"there is no {self.asked} {i} among {counted(len(self), self.asked)}")
+        return slice(*self.offsets[i % len(self) :][:2].tolist())
+
+    @property
+    def index(self) -> np.ndarray:
+        """The position of the answer to which each entry belongs (int64, on the host)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
