@@ -90,7 +90,8 @@ class ShortestPaths(Concatenated):
     Examples
     --------
     >>> from rapids_bfs import shortest_paths
-    >>> paths = shortest_paths({"a": ["b"], "b": ["c"], "c": []}, ["a", "c"], ["c", "a"])
+    >>> arcs = {"a": ["b"], "b": ["c"], "c": []}
+    >>> paths = shortest_paths(arcs, ["a", "c"], ["c", "a"])
     >>> paths.lengths
     array([ 2, -1])
     >>> list(paths)
