@@ -35,7 +35,6 @@ from .team import shared
 
 UNSEEN, FORWARD, BACKWARD, MASKED = 0, 1, 2, 3
 ALONE = 1 << 14  # vertices that one thread finds before it asks others for help: about 30 microseconds
-NO_LIMIT = 1 << 62
 
 Searches = namedtuple(
     "Searches", "offsets targets in_offsets in_targets side parents queues paths ends next_pair pieces"
@@ -127,14 +126,14 @@ def _answer_next(arguments, thread):
 
 
 @serial
-def shortest_paths(s, sources, targets, team, threads):
+def shortest_paths(s, sources, targets, limit, team, threads):
     """Find a shortest path for each of the first pairs, at least one, and fill their ``pieces``; return how many. The
-    piece of a pair without a path is empty."""
+    piece of a pair without a path is empty. A thread that has found ``limit`` vertices takes no more pairs."""
     s.next_pair[0] = 0
     s.ends[:] = 0
-    _answer_next(team, 1, (s, sources, targets, ALONE))
+    _answer_next(team, 1, (s, sources, targets, min(ALONE, limit)))
     if s.next_pair[0] < len(sources):
-        _answer_next(team, threads, (s, sources, targets, NO_LIMIT))
+        _answer_next(team, threads, (s, sources, targets, limit))
     return min(s.next_pair[0], len(sources))
 
 

@@ -46,13 +46,13 @@ def questions(draw):
     return graph, mask, draw(st.lists(st.tuples(kept, kept), max_size=30))
 
 
-@pytest.mark.parametrize("room", [0, 1 << 17])
+@pytest.mark.parametrize(("name", "value"), [("ROOM", 1 << 17), ("ROOM", 0), ("ROUND", 1)])
 @given(question=questions())
-def test_paths_are_as_long_as_those_of_networkx(room, question):
-    """Also where a thread's row has room for one path alone, so that many rounds answer all pairs."""
+def test_paths_are_as_long_as_those_of_networkx(name, value, question):
+    """Also where a thread's row has room for one path alone, or a call answers few pairs: many rounds answer all."""
     graph, mask, pairs = question
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bidirectional, "ROOM", room)
+        patch.setattr(bidirectional, name, value)
         found = shortest_paths(graph.replace(), *ends_of(pairs), vertices=mask)
     assert_shortest(graph, found, pairs, mask)
 
@@ -91,6 +91,17 @@ def test_threads_and_children_find_the_same():
         assert all(each.result() == expected for each in asked)
     with graph.traversals[PATHS].lock:
         assert in_child(lambda: list(shortest_paths(graph, *ends))) == expected
+
+
+def test_pairs_without_a_path_come_in_rounds():
+    """They take no room, and yet an interrupt must not wait for all of them."""
+    graph = as_graph(([0, 2], [1, 3]), directed=False)
+    search = bidirectional.Bidirectional(graph)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bidirectional, "ROUND", 100)
+        bounds, path = search.paths(np.zeros(1000, np.int64), np.full(1000, 2))
+    assert 1 <= len(bounds) - 1 < 500
+    assert (bounds[-1], len(path)) == (0, 0)
 
 
 def test_a_result():

@@ -13,6 +13,7 @@ from ...kernels.cpu import bidirectional
 from ..base import bounds_of
 
 ROOM = 1 << 17  # vertices of paths that a thread's row holds beyond the n of its last path
+ROUND = 1 << 25  # vertices that a thread finds in one call, some tenths of a second: interrupts wait for its end
 
 
 class Bidirectional:
@@ -54,14 +55,14 @@ class Bidirectional:
         self, sources: np.ndarray, targets: np.ndarray, vertices: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Bounds and vertices (int64) of shortest paths from each of these sources to the target beside it, for as many
-        of them as there is room, at least one: path i is ``[bounds[i]:bounds[i + 1]]``."""
+        of them as one call answers, at least one: path i is ``[bounds[i]:bounds[i + 1]]``."""
         s, threads = self.searches, max(1, min(self.threads, len(sources)))
         if vertices is not None:
             threads = min(threads, _fitting(len(vertices)))
             s = s._replace(side=np.tile(_sides(vertices), (threads, 1)))
         s = s._replace(pieces=np.empty((len(sources), 3), np.int64))
         with self.lock:
-            found = bidirectional.shortest_paths(s, sources, targets, *pool.team(most=threads))
+            found = bidirectional.shortest_paths(s, sources, targets, ROUND, *pool.team(most=threads))
             bounds = bounds_of(s.pieces[:found, 2] - s.pieces[:found, 1])
             if bounds[-1] > ROOM:  # a look at the free memory takes as long as dozens of short paths
                 require_bytes(int(bounds[-1]) * bounds.itemsize, "the vertices of the paths")
