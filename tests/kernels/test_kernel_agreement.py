@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(sanitizer() is None, reason=f"{COMPILER} is not 
 def complaints(name):
     """What the compiler says of a file and the checks of its parameters."""
     text = f'#include "cuda.h"\n{on_host(cuda.source(name))}'
-    command = [COMPILER, *FLAGS, "-fsyntax-only", "-w", "-x", "c++", "-"]
+    command = [COMPILER, *FLAGS, f"-I{FOLDER}", "-fsyntax-only", "-w", "-x", "c++", "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True).stderr
 
 
