@@ -1,7 +1,6 @@
 """Several GPUs: searches in one launch on each, by NCCL, and on a single GPU; Dask frames beside cugraph.dask."""
 
 import gc
-import os
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -181,7 +180,9 @@ def put_on_hosts(client, hosts) -> None:
     """Make NCCL treat the workers as processes on several hosts, without shared memory or links."""
     apart = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
     for rank, worker in enumerate(sorted(client.nthreads())):
-        client.run(os.environ.update, apart | {"NCCL_HOSTID": f"host{rank % hosts}"}, workers=[worker])
+        variables = apart | {"NCCL_HOSTID": f"host{rank % hosts}"}
+        # `os.environ.update` itself would be pickled with a copy of our environment, and update that copy there
+        client.run(eval, f"__import__('os').environ.update({variables!r})", workers=[worker])
 
 
 def _drawn(spec, rank, size) -> Any:

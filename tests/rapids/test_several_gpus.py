@@ -111,7 +111,8 @@ def test_drop_in(client, dtype):
 
     ends = (3 * np.random.default_rng(4).integers(0, 300, (2, 900))).astype(dtype)
     edges = frame_of({"source": ends[0], "target": ends[1]})
-    comms.initialize(p2p=False)
+    if not comms.is_initialized():  # as it is once an engine has searched on this client
+        comms.initialize(p2p=False)
     try:
         for directed in (False, True):
             graph = cugraph.Graph(directed=directed)
@@ -155,6 +156,11 @@ def test_workers_search_in_one_launch(client):
         np.testing.assert_array_equal(result.to("cpu").distances, bfs(whole, source, engine="cpu").distances)
 
 
+def set_variables(client, worker, variables):
+    """Set a worker's environment variables. (`client.run(os.environ.update, ...)` updates a copy of ours there.)"""
+    client.run(eval, f"__import__('os').environ.update({variables!r})", workers=[worker])
+
+
 @pytest.mark.gpus
 @pytest.mark.skipif(GPUS < 2, reason="there is one GPU")
 def test_workers_of_several_hosts():
@@ -166,7 +172,7 @@ def test_workers_of_several_hosts():
         workers = sorted(client.nthreads())
         apart = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
         for number, worker in enumerate(workers):
-            client.run(os.environ.update, apart | {"NCCL_HOSTID": f"host{number}"}, workers=[worker])
+            set_variables(client, worker, apart | {"NCCL_HOSTID": f"host{number}"})
         whole = load("rmat:12")
         graph = from_graph(whole, on_all(client))
         for source in np.argsort(whole.degrees)[-3:].tolist():
@@ -189,7 +195,7 @@ def test_workers_that_cannot_reach_each_other():
         distributed.Client(cluster) as client,
     ):
         last = sorted(client.nthreads())[-1]
-        client.run(os.environ.update, {"NCCL_SOCKET_IFNAME": "nothere0"}, workers=[last])
+        set_variables(client, last, {"NCCL_SOCKET_IFNAME": "nothere0"})
         with pytest.raises(TraversalError, match="NCCL"):
             from_graph(load("rmat:8"), on_all(client, timeout=10.0))
 
