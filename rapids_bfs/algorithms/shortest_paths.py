@@ -11,7 +11,6 @@ import numpy as np
 from .._core.arguments import quoted
 from .._core.cuda.arrays import CUDA
 from .._core.formatting import counted
-from .._core.memory import require_bytes
 from ..engines import path_between
 from ..engines.base import bounds_of
 from ..engines.operations import PATHS, by_kind
@@ -150,8 +149,8 @@ def shortest_paths(
 ) -> ShortestPaths:
     """A shortest path from each of these sources to the target beside it.
 
-    Each is the path of `shortest_path`. All are found by one call of a kernel, whose threads take one pair after the
-    other; on a device, and over several, one search after the other runs.
+    Each is the path of `shortest_path`. They are found by a kernel whose threads take one pair after the other; on a
+    device, and over several, one search after the other runs.
 
     Parameters
     ----------
@@ -210,15 +209,8 @@ def _paths_of_graph(graph: Graph, sources: np.ndarray, targets: np.ndarray, mask
         from ..engines.cpu.bidirectional import Bidirectional  # late: it imports Numba
 
         search = graph.traversals.setdefault(PATHS, Bidirectional(graph))
-    bounds, path = search.paths(sources, targets, mask)
-    sizes, parts, total = [np.diff(bounds)], [path], path.nbytes
-    while (first := sum(map(len, sizes))) < len(sources):
-        bounds, path = search.paths(sources[first:], targets[first:], mask)
-        sizes.append(np.diff(bounds))
-        parts.append(path)
-        total += path.nbytes
-        require_bytes(total, "the vertices of the paths")
-    return bounds_of(np.concatenate(sizes)), np.concatenate(parts)
+    found: tuple[np.ndarray, np.ndarray] = search.paths(sources, targets, mask)
+    return found
 
 
 def _several(ids: Any) -> Any:

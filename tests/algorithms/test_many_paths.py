@@ -99,7 +99,7 @@ def test_pairs_without_a_path_come_in_rounds():
     search = bidirectional.Bidirectional(graph)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bidirectional, "ROUND", 100)
-        bounds, path = search.paths(np.zeros(1000, np.int64), np.full(1000, 2))
+        bounds, path = search.first_paths(np.zeros(1000, np.int64), np.full(1000, 2), search.searches.side, 1)
     assert 1 <= len(bounds) - 1 < 500
     assert (bounds[-1], len(path)) == (0, 0)
 

@@ -54,13 +54,27 @@ class Bidirectional:
     def paths(
         self, sources: np.ndarray, targets: np.ndarray, vertices: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds and vertices (int64) of shortest paths from each of these sources to the target beside it, for as many
-        of them as one call answers, at least one: path i is ``[bounds[i]:bounds[i + 1]]``."""
-        s, threads = self.searches, max(1, min(self.threads, len(sources)))
+        """Bounds and vertices (int64) of shortest paths from each of these sources to the target beside it: path i is
+        ``[bounds[i]:bounds[i + 1]]``."""
+        side, threads = self.searches.side, max(1, min(self.threads, len(sources)))
         if vertices is not None:
             threads = min(threads, _fitting(len(vertices)))
-            s = s._replace(side=np.tile(_sides(vertices), (threads, 1)))
-        s = s._replace(pieces=np.empty((len(sources), 3), np.int64))
+            side = np.tile(_sides(vertices), (threads, 1))
+        bounds, path = self.first_paths(sources, targets, side, threads)
+        sizes, parts, total = [np.diff(bounds)], [path], path.nbytes
+        while (first := sum(map(len, sizes))) < len(sources):
+            bounds, path = self.first_paths(sources[first:], targets[first:], side, threads)
+            sizes.append(np.diff(bounds))
+            parts.append(path)
+            total += path.nbytes
+            require_bytes(total, "the vertices of the paths")
+        return bounds_of(np.concatenate(sizes)), np.concatenate(parts)
+
+    def first_paths(
+        self, sources: np.ndarray, targets: np.ndarray, side: np.ndarray, threads: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """`paths` for as many of the first pairs as one call of the kernel answers, at least one."""
+        s = self.searches._replace(side=side, pieces=np.empty((len(sources), 3), np.int64))
         with self.lock:
             found = bidirectional.shortest_paths(s, sources, targets, ROUND, *pool.team(most=threads))
             bounds = bounds_of(s.pieces[:found, 2] - s.pieces[:found, 1])
