@@ -123,35 +123,27 @@ inline void __syncwarp() { on_host::meet_warp(on_host::SYNC_WARP); }
 
 inline unsigned __ballot_sync(unsigned mask, bool vote) {
     whole_warp(mask);
-    const std::uint64_t* const votes = on_host::meet_warp(on_host::VOTE, vote);
-    unsigned bits = 0;
-    for (unsigned lane = 0; lane < on_host::WARP; ++lane) bits |= static_cast<unsigned>(votes[lane]) << lane;
-    return bits;
+    return on_host::combine_warp(on_host::VOTE, static_cast<std::int64_t>(vote) << threadIdx.x % on_host::WARP);
 }
 
 inline bool __any_sync(unsigned mask, bool vote) { return __ballot_sync(mask, vote) != 0; }
 inline bool __all_sync(unsigned mask, bool vote) { return __ballot_sync(mask, vote) == ~0u; }
 
-template <typename T, typename Combine>
-T reduced(unsigned mask, T value, Combine combine) {
-    whole_warp(mask);
-    const std::uint64_t* const values = on_host::meet_warp(on_host::REDUCE, value);
-    for (unsigned lane = 0; lane < on_host::WARP; ++lane) {
-        if (lane != threadIdx.x % on_host::WARP) value = combine(value, static_cast<T>(values[lane]));
-    }
-    return value;
-}
-
 inline unsigned __reduce_or_sync(unsigned mask, unsigned bits) {
-    return reduced(mask, bits, [](unsigned a, unsigned b) { return a | b; });
+    whole_warp(mask);
+    return on_host::combine_warp(on_host::OR, bits);
 }
 
 inline int __reduce_add_sync(unsigned mask, int value) {
-    return reduced(mask, value, [](int a, int b) { return a + b; });
+    whole_warp(mask);
+    const std::int64_t sum = on_host::combine_warp(on_host::ADD, value);
+    if (sum != static_cast<int>(sum)) on_host::fail("the sum over a warp is no int");
+    return static_cast<int>(sum);
 }
 
 inline int __reduce_max_sync(unsigned mask, int value) {
-    return reduced(mask, value, [](int a, int b) { return max(a, b); });
+    whole_warp(mask);
+    return static_cast<int>(on_host::combine_warp(on_host::MAX, value));
 }
 
 // `lane_of(mine)` is the lane whose value this one gets.
@@ -181,13 +173,10 @@ T __shfl_up_sync(unsigned mask, T value, unsigned distance) {
     return shuffled(mask, value, [=](unsigned mine) { return mine < distance ? mine : mine - distance; });
 }
 
-inline void __syncthreads() { on_host::meet_block(on_host::SYNC_BLOCK); }
+inline void __syncthreads() { on_host::combine_block(on_host::SYNC_BLOCK); }
 
 inline int __syncthreads_count(bool vote) {
-    const std::uint64_t* const votes = on_host::meet_block(on_host::COUNT_BLOCK, vote);
-    int count = 0;
-    for (unsigned thread = 0; thread < blockDim.x; ++thread) count += static_cast<int>(votes[thread]);
-    return count;
+    return static_cast<int>(on_host::combine_block(on_host::COUNT_BLOCK, vote));
 }
 
 inline bool __syncthreads_or(bool vote) { return __syncthreads_count(vote) != 0; }

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,7 +14,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <random>
+#include <numeric>
 #include <vector>
 
 thread_local Index threadIdx, blockIdx, blockDim, gridDim;
@@ -26,6 +27,7 @@ constexpr std::size_t STACK_BYTES = 256 << 10;  // of a fiber
 constexpr std::size_t PAGE_BYTES = 4096;
 constexpr unsigned CALM = 8;             // one pause in so many lets another thread take over
 constexpr unsigned MAX_OFFERS = 4;       // threads to draw the fastest from: more make speeds more unequal
+constexpr unsigned MAX_LOADS = 64;       // in vain, before a launch that waits for another sleeps
 constexpr long MAX_SWITCHES = 1L << 23;  // with more, a launch counts as endless
 
 struct Fiber {
@@ -49,6 +51,23 @@ struct Meeting {
     unsigned round = 0;
     std::vector<Fiber*> waiting;
     std::vector<std::uint64_t> values[2];
+    std::int64_t combined[2];
+};
+
+std::int64_t combine(Operation operation, const std::vector<std::uint64_t>& values) {
+    const auto both = [=](std::int64_t a, std::int64_t b) {
+        return operation == MAX ? std::max(a, b) : operation == ADD || operation == COUNT_BLOCK ? a + b : a | b;
+    };
+    return std::accumulate(values.begin() + 1, values.end(), static_cast<std::int64_t>(values[0]), both);
+}
+
+// The upper half of a linear congruential generator, with Knuth's factor: each launch has its own, and uses it at every
+// switch.
+struct Random {
+    std::uint64_t state;
+
+    unsigned operator()() { return (state = state * 6364136223846793005u + 1442695040888963407u) >> 32; }
+    unsigned below(std::uint64_t limit) { return (*this)() * limit >> 32; }
 };
 
 struct Shared {
@@ -108,7 +127,7 @@ struct Launch {
     Shape shape;
     void (*thread)(const void*);
     const void* kernel;
-    std::mt19937 random;
+    Random random;
     Stacks stacks;
     std::vector<Fiber> fibers;
     std::vector<Fiber*> ready;
@@ -118,6 +137,7 @@ struct Launch {
     unsigned unfinished;
     unsigned offers;
     long switches = 0;
+    unsigned loads = 0;  // from memory of several grids, since a thread did anything else
     const char* failure = nullptr;
 };
 
@@ -153,9 +173,9 @@ __attribute__((noinline)) void switch_to(Fiber* next, bool for_good = false) {
 Fiber* draw() {
     auto& ready = current->ready;
     if (ready.empty()) fail("all threads wait for others");
-    std::size_t place = current->random() % ready.size();
+    std::size_t place = current->random.below(ready.size());
     for (unsigned i = 1; i < current->offers; ++i) {
-        const std::size_t other = current->random() % ready.size();
+        const std::size_t other = current->random.below(ready.size());
         if (ready[other]->speed > ready[place]->speed) place = other;
     }
     Fiber* const drawn = ready[place];
@@ -171,30 +191,33 @@ void run_thread() {
     switch_to(last ? &current->host : draw(), true);
 }
 
-const std::uint64_t* meet(Meeting& meeting, unsigned place, Operation operation, std::uint64_t value) {
-    auto& values = meeting.values[meeting.round % 2];
-    values[place] = value;
+// Meet the others of a group. Returns which of its double buffers this meeting's values are in.
+unsigned meet(Meeting& meeting, unsigned place, Operation operation, std::uint64_t value) {
+    const unsigned buffer = meeting.round % 2;
+    meeting.values[buffer][place] = value;
+    current->loads = 0;
     if (meeting.waiting.empty()) meeting.operation = operation;
     if (meeting.operation != operation) fail("threads of a group meet for different operations");
     meeting.waiting.push_back(current->running);
     if (meeting.waiting.size() == meeting.size) {
+        meeting.combined[buffer] = combine(operation, meeting.values[buffer]);
         ++meeting.round;
         current->ready.insert(current->ready.end(), meeting.waiting.begin(), meeting.waiting.end());
         meeting.waiting.clear();
     }
     switch_to(draw());
-    return values.data();
+    return buffer;
 }
 
 Launch::Launch(const Shape& shape, void (*thread)(const void*), const void* kernel)
     : shape(shape),
       thread(thread),
       kernel(kernel),
-      random(shape.seed),
+      random{shape.seed},
       fibers(shape.blocks * shape.threads),
       blocks(shape.blocks) {
     unfinished = fibers.size();
-    offers = 1 + random() % MAX_OFFERS;
+    offers = 1 + random.below(MAX_OFFERS);
     for (unsigned block = 0; block < shape.blocks; ++block) {
         blocks[block].all = Meeting(shape.threads);
         blocks[block].warps.assign(shape.threads / WARP, Meeting(WARP));
@@ -218,7 +241,7 @@ Launch::Launch(const Shape& shape, void (*thread)(const void*), const void* kern
 
 // Now and then, let another thread take over: this one is ready too.
 bool offers_turn() {
-    if (current->random() % CALM) return false;
+    if (current->random.below(CALM)) return false;
     current->ready.push_back(current->running);
     return true;
 }
@@ -231,7 +254,7 @@ void* memory_of(Block& block, const void* key, std::size_t bytes, std::size_t al
     }
     void* memory = nullptr;
     if (posix_memalign(&memory, std::max(alignment, sizeof(void*)), bytes)) std::abort();
-    std::memset(memory, static_cast<int>(current->random() % 256), bytes);
+    std::memset(memory, static_cast<int>(current->random.below(256)), bytes);
     block.shared.push_back({key, {memory, std::free}, bytes, alignment});
     return memory;
 }
@@ -259,6 +282,7 @@ void fail(const char* message) {
 }
 
 void pause() {
+    current->loads = 0;
     if (offers_turn()) switch_to(draw());
 }
 
@@ -266,7 +290,7 @@ std::uint64_t load_acquire(const unsigned long long* place) {
     const std::uint64_t now = __atomic_load_n(place, __ATOMIC_ACQUIRE);
     if (offers_turn()) {
         --current->switches;  // it may take long until another grid stores
-        sched_yield();
+        ++current->loads < MAX_LOADS ? sched_yield() : usleep(1);
         switch_to(draw());
     }
     return now;
@@ -278,11 +302,18 @@ void store_release(unsigned long long* place, std::uint64_t value) {
 }
 
 const std::uint64_t* meet_warp(Operation operation, std::uint64_t value) {
-    return meet(block_here().warps[threadIdx.x / WARP], threadIdx.x % WARP, operation, value);
+    Meeting& warp = block_here().warps[threadIdx.x / WARP];
+    return warp.values[meet(warp, threadIdx.x % WARP, operation, value)].data();
 }
 
-const std::uint64_t* meet_block(Operation operation, std::uint64_t value) {
-    return meet(block_here().all, threadIdx.x, operation, value);
+std::int64_t combine_warp(Operation operation, std::int64_t value) {
+    Meeting& warp = block_here().warps[threadIdx.x / WARP];
+    return warp.combined[meet(warp, threadIdx.x % WARP, operation, value)];
+}
+
+std::int64_t combine_block(Operation operation, std::int64_t value) {
+    Meeting& block = block_here().all;
+    return block.combined[meet(block, threadIdx.x, operation, value)];
 }
 
 void named_barrier(unsigned threads) {

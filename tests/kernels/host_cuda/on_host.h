@@ -25,7 +25,7 @@ struct Shape {
     std::uint64_t seed;
 };
 
-enum Operation { SYNC_WARP, VOTE, SHUFFLE, REDUCE, SYNC_BLOCK, COUNT_BLOCK, SYNC_NAMED, SYNC_CLUSTER };
+enum Operation { SYNC_WARP, SHUFFLE, VOTE, OR, ADD, MAX, SYNC_BLOCK, COUNT_BLOCK, SYNC_NAMED, SYNC_CLUSTER };
 
 // Call `thread(kernel)` in each fiber. Returns null, or what went wrong.
 const char* run(const Shape& shape, void (*thread)(const void*), const void* kernel);
@@ -40,9 +40,13 @@ void pause();
 std::uint64_t load_acquire(const unsigned long long* place);
 void store_release(unsigned long long* place, std::uint64_t value);
 
-// Meet the other threads of the warp or the block. Returns the values of all, by thread; valid until the next meeting.
+// Meet the other threads of the warp. Returns the values of all, by lane; valid until the next meeting.
 const std::uint64_t* meet_warp(Operation operation, std::uint64_t value = 0);
-const std::uint64_t* meet_block(Operation operation, std::uint64_t value = 0);
+
+// Meet the other threads of the warp or the block. Returns what their values are together.
+std::int64_t combine_warp(Operation operation, std::int64_t value);
+std::int64_t combine_block(Operation operation, std::int64_t value = 0);
+
 void named_barrier(unsigned threads);
 void cluster_barrier();
 
