@@ -1,5 +1,6 @@
 """How kernels are compiled and kept on disk."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -264,3 +265,30 @@ def test_counting_no_references_leaves_them_as_they_are():
     before = [*map(sys.getrefcount, arrays)]
     assert [last_of_longer(*arrays) for _ in range(100)] == [4] * 100
     assert [*map(sys.getrefcount, arrays)] == before
+
+
+@pytest.mark.parametrize("switch", [gc.enable, gc.disable], ids=["on", "off"])
+def test_nothing_is_collected_while_compiling(switch):
+    """And the collector is on or off afterwards as before, whatever comes of it."""
+
+    class Unknown:
+        collected = True
+
+        @property
+        def _numba_type_(self):
+            self.collected = gc.isenabled()
+            raise ValueError("a type that Numba asks for when it compiles")
+
+    @serial
+    def itself(x):
+        return x
+
+    unknown = Unknown()
+    switch()
+    try:
+        before = gc.isenabled()
+        with pytest.raises(TypingError):
+            itself(unknown)
+        assert (unknown.collected, gc.isenabled()) == (False, before)
+    finally:
+        gc.enable()
