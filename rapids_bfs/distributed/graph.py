@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,7 +13,6 @@ from .. import engines
 from .._core import notebook
 from .._core.arguments import engine_name, quoted
 from .._core.csr import building as csr
-from .._core.csr import csr_for
 from .._core.cuda.arrays import CPU, CUDA, on_device, to_host
 from .._core.dtypes import index_dtype
 from .._core.forks import lock_of_process
@@ -23,6 +21,7 @@ from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import NO_EDGE_DATA, Graph, Mask, Vertices, require_unmasked
 from ..validation import verdict_of
+from . import on_ranks
 from .batch import DistributedBatch
 from .build import OWN, Partition, Plan, build
 from .communicators import Communicator
@@ -79,7 +78,7 @@ class DistributedGraph(Vertices):
     ) -> None:
         self.partitions = partitions
         self.launcher = launcher
-        facts = launcher.collect(_facts, each=[partitions])
+        facts = launcher.collect(on_ranks.facts, each=[partitions])
         self.partitioning: Partitioning
         self.partitioning, self.directed, self.num_arcs, self.num_loops, _ = facts[0]
         self.nbytes = sum(nbytes for *_, nbytes in facts)
@@ -155,7 +154,7 @@ class DistributedGraph(Vertices):
         labels = self._labels
         if not self.partitioning.cyclic:
             require_bytes(16 * n, f"the ids of {counted(n, 'vertex', 'vertices')}")
-            labels = np.sort(np.concatenate(self.launcher.collect(_ids, each=[self.partitions])))
+            labels = np.sort(np.concatenate(self.launcher.collect(on_ranks.ids, each=[self.partitions])))
         return Graph._trusted(
             np.broadcast_to(np.int32(0), n + 1),
             np.empty(0, index_dtype(n)),
@@ -190,7 +189,7 @@ class DistributedGraph(Vertices):
     def _found(self, ids: Iterable[int | str]) -> dict[Any, int]:
         """The global ids of those of these distinct ids that a rank has."""
         found: dict[Any, int] = {}
-        for mine in self.launcher.collect(_find, list(ids), each=[self.partitions]):
+        for mine in self.launcher.collect(on_ranks.find, list(ids), each=[self.partitions]):
             found |= mine
         return found
 
@@ -200,9 +199,8 @@ class DistributedGraph(Vertices):
         return f"it has {counted(self.num_vertices, 'vertex', 'vertices')}"
 
     def _targets_of(self, vertex: int) -> np.ndarray:
-        targets: np.ndarray = self.launcher.collect(_targets, vertex, each=[self.partitions])[
-            vertex // self.partitioning.stride
-        ]
+        by_rank = self.launcher.collect(on_ranks.targets, vertex, each=[self.partitions])
+        targets: np.ndarray = by_rank[vertex // self.partitioning.stride]
         return targets
 
     def _find(self, id: Any) -> int:
@@ -243,7 +241,7 @@ class DistributedGraph(Vertices):
         """The out-degree of each vertex (int64, n), on the host, in the order of the ids. It is kept."""
         n = self.num_vertices
         require_bytes(16 * n, f"the degrees of {counted(n, 'vertex', 'vertices')}")
-        return self.in_order(self.launcher.collect(_degrees, each=[self.partitions]), np.int64)
+        return self.in_order(self.launcher.collect(on_ranks.degrees, each=[self.partitions]), np.int64)
 
     @property
     def reverse(self) -> DistributedGraph:
@@ -262,7 +260,7 @@ class DistributedGraph(Vertices):
 
     @cached_property
     def _reverse(self) -> DistributedGraph:
-        return self._with(self.launcher.map(_reversed, each=[self.partitions]))
+        return self._with(self.launcher.map(on_ranks.reversed_edges, each=[self.partitions]))
 
     def _with(self, partitions: PerRank) -> DistributedGraph:
         """The graph of other edges between the same vertices."""
@@ -285,7 +283,7 @@ class DistributedGraph(Vertices):
         partitioning = self.partitioning
         ids = self.ids._host_labels
         vertices = np.full(partitioning.size * partitioning.stride, -1, np.int64)
-        for rank, labels in enumerate(self.launcher.collect(_ids, each=[self.partitions])):
+        for rank, labels in enumerate(self.launcher.collect(on_ranks.ids, each=[self.partitions])):
             first = rank * partitioning.stride
             vertices[first : first + len(labels)] = np.searchsorted(ids, labels)
         return vertices
@@ -297,7 +295,7 @@ class DistributedGraph(Vertices):
     def whole(self) -> Graph:
         n, m, vertex = self.num_vertices, self.num_arcs, np.dtype(index_dtype(self.num_vertices))
         require_bytes(m * (2 * vertex.itemsize + 8) + 24 * n, f"{self.name} on {CPU}, in one piece,")
-        rows = self.launcher.collect(_rows, each=[self.partitions])
+        rows = self.launcher.collect(on_ranks.rows, each=[self.partitions])
         own = [self.places_of(self.partitioning.own_global_ids(rank)) for rank in range(self.partitioning.size)]
         degrees = np.zeros(n, np.int64)
         for vertices, (offsets, _) in zip(own, rows, strict=True):
@@ -353,7 +351,7 @@ class DistributedGraph(Vertices):
         """Do nothing: users have no access to the arrays of a distributed graph."""
 
     def sample_sources(self, count: int, seed: int) -> np.ndarray:
-        sampled = self.launcher.collect(_sampled, count, seed, each=[self.partitions])
+        sampled = self.launcher.collect(on_ranks.sampled, count, seed, each=[self.partitions])
         if sampled[0] is None:
             raise InputError(f"{self.name} has no edges: name a source")
         found: np.ndarray = sum(sampled)
@@ -363,63 +361,6 @@ class DistributedGraph(Vertices):
         """After a search with many levels, let the next `prepare` gather the graph."""
         if depth >= deep_from(self.num_arcs) and self.launcher.size > 1 and not self._deep:
             self._deep, self._prepared = True, False
-
-
-def _facts(partition: Partition, communicator: Communicator) -> tuple[Partitioning, bool, int, int, int]:
-    return partition.partitioning, partition.directed, sum(partition.arcs), partition.loops, partition.nbytes
-
-
-def _ids(partition: Partition, communicator: Communicator) -> np.ndarray:
-    return to_host(partition.ids)
-
-
-def _find(partition: Partition, communicator: Communicator, ids: list[int | str]) -> dict[int | str, int]:
-    return partition.vertices_of(ids)
-
-
-def _targets(partition: Partition, communicator: Communicator, vertex: int) -> np.ndarray:
-    """The global ids of a vertex's out-neighbours if this rank owns it, otherwise an empty array."""
-    local_id = vertex - partition.base
-    begin, end = (
-        to_host(partition.offsets[local_id : local_id + 2]).tolist() if 0 <= local_id < partition.own else (0, 0)
-    )
-    return to_host(partition.targets[begin:end])
-
-
-def _degrees(partition: Partition, communicator: Communicator) -> np.ndarray:
-    return np.diff(to_host(partition.offsets))
-
-
-def _reversed(partition: Partition, communicator: Communicator) -> Partition:
-    rows = {
-        "offsets": partition.in_offsets,
-        "targets": partition.in_targets,
-        "in_offsets": partition.offsets,
-        "in_targets": partition.targets,
-    }
-    arcs = tuple(communicator.allgather_object(len(partition.in_targets)))
-    return replace(partition, **rows, arcs=arcs, cache={})
-
-
-def _rows(partition: Partition, communicator: Communicator) -> tuple[np.ndarray, np.ndarray]:
-    return to_host(partition.offsets), to_host(partition.targets)
-
-
-def _sampled(partition: Partition, communicator: Communicator, count: int, seed: int) -> np.ndarray | None:
-    """The global ids of vertices with an out-edge, drawn from those of all ranks; 0 for other ranks' vertices.
-
-    None if no vertex has an out-edge.
-    """
-    xp, rank = csr_for(partition.offsets).xp, communicator.rank
-    local_ids = xp.flatnonzero(xp.diff(partition.offsets) > 0)
-    first = np.cumsum([0, *communicator.allgather_object(len(local_ids))])
-    if not first[-1]:
-        return None
-    picked = np.random.default_rng(seed).choice(first[-1], min(count, int(first[-1])), replace=False) - first[rank]
-    own = (picked >= 0) & (picked < len(local_ids))
-    found = np.zeros(len(picked), np.int64)
-    found[own] = to_host(local_ids[xp.asarray(picked[own])]) + partition.base
-    return found
 
 
 def from_graph(graph: Graph, launcher: Launcher) -> DistributedGraph:
