@@ -14,11 +14,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from .._core.arguments import quoted, whole_number
+from .._core.arguments import quoted
 from ..adapters._file import file_at
 from ..errors import InputError
+from ..generators import checked_scale
 
-MAX_SCALE = 48
 SIZES: dict[str, Callable[[int], int]] = {  # by the word in braces, for the scale S
     "scale": lambda scale: scale,
     "vertices": lambda scale: 2**scale,
@@ -140,10 +140,7 @@ def _suite(name: str, content: Mapping[str, Any], where: str = "") -> Suite:
 def _scales(where: str, scales: Any) -> tuple[int, ...]:
     if not isinstance(scales, list) or not scales:
         raise InputError(f"{where}: scales are a list of whole numbers, as in scales = [18, 22]")
-    checked = [whole_number(scale, f"{where}: a scale") for scale in scales]
-    if max(checked) > MAX_SCALE:
-        raise InputError(f"{where}: a scale must be in 0..{MAX_SCALE}, not {max(checked)}")
-    return tuple(checked)
+    return tuple(checked_scale(scale, f"{where}: a scale") for scale in scales)
 
 
 def _graph(where: str, given: Any) -> SuiteGraph:

@@ -8,7 +8,7 @@ from .._core.arguments import quoted
 from .._core.cuda.arrays import CPU
 from ..errors import InputError
 from ..graph import Graph
-from .drawn import EDGE_FACTOR, MAX_SCALE, SEED, A, B, Drawing, rmat_edges, urand_edges
+from .drawn import EDGE_FACTOR, MAX_SCALE, SEED, A, B, Drawing, checked_scale, rmat_edges, urand_edges
 from .models import delaunay, rgg, road, smallworld
 from .regular import complete, grid, grid3d, path, star, tree
 from .web import web
@@ -21,6 +21,7 @@ __all__ = [
     "REGULAR",
     "SEED",
     "Drawing",
+    "checked_scale",
     "generate",
     "leaves_isolated",
     "parsed",

@@ -102,6 +102,14 @@ def urand_edges(
     return _drawing("urand", "uniform", _key(seed), scale, edge_factor, device, checked)
 
 
+def checked_scale(scale: int, what: str) -> int:
+    """``scale`` as an int. Raises `InputError`, which says ``what`` it is, if it is none in 0..`MAX_SCALE`."""
+    number = whole_number(scale, what)
+    if number > MAX_SCALE:
+        raise InputError(f"{what} must be in 0..{MAX_SCALE}, not {number}")
+    return number
+
+
 def _drawing(
     kind: str,
     kernel: str,
@@ -118,9 +126,7 @@ def _drawing(
     """
     checked_device(device)
     whole_number(edge_factor, f"{kind}: the edge factor")
-    if whole_number(scale, f"{kind}: the scale") > MAX_SCALE:
-        raise InputError(f"{kind}: the scale must be in 0..{MAX_SCALE}, not {scale}")
-    n = 1 << scale
+    n = 1 << checked_scale(scale, f"{kind}: the scale")
     m = edge_factor * n
     name = f"{kind}:{scale}:{edge_factor}"
     each = m * np.dtype(index_dtype(n)).itemsize

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core.arguments import whole_number
 from .._core.memory import require_bytes
-from ..errors import InputError
 from ..graph import Graph
-from .drawn import SEED
+from .drawn import SEED, checked_scale
 from .draws import Draws
 from .regular import undirected
 
-MAX_SCALE = 28
 RADIUS = 0.55  # of rgg, times sqrt(ln n / n)
 ROAD_DEGREE = 2.6
 NEIGHBORS, REWIRED = 10, 0.1  # of each vertex of smallworld, and the share of its edges
@@ -95,7 +92,6 @@ def _points(n: int, draws: Draws) -> np.ndarray:
 
 def model_size(kind: str, scale: int, *, bytes_each: int) -> int:
     """2**scale. Raises `InputError` if there is no such graph, or its vertices need more memory than there is."""
-    if whole_number(scale, f"{kind}: the scale") > MAX_SCALE:
-        raise InputError(f"{kind}: the scale must be in 0..{MAX_SCALE}, not {scale}")
-    require_bytes(bytes_each << scale, f"generating {kind}:{scale}")
-    return 1 << scale
+    n = 1 << checked_scale(scale, f"{kind}: the scale")
+    require_bytes(bytes_each * n, f"generating {kind}:{scale}")
+    return n

@@ -184,8 +184,9 @@ def test_grids_of_three_dimensions(side):
     ("size", "message"),
     [
         ("-1", "the scale must be at least 0, not -1"),
-        ("29", "the scale must be in 0..28, not 29"),
-        ("9" * 18, "the scale must be in 0..28"),
+        ("49", "the scale must be in 0..48, not 49"),
+        ("9" * 18, "the scale must be in 0..48"),
+        ("48", "free"),
         ("5:5", "is not a generator"),
         ("", "whole numbers of at most 18 digits"),
     ],
