@@ -25,6 +25,7 @@ from .cases import Case, expect, say
 from .record import Record
 from .tables import Table, code, middle, span
 from .timing import clock, one_by_one
+from .worker_variables import set_variables
 
 GRAPHS = ("rmat:24", "rmat:28", "rmat:26", "urand:24", "grid:1024", "urand:27")
 ROOTS = {"rmat": 64}  # others: 16
@@ -180,9 +181,7 @@ def put_on_hosts(client, hosts) -> None:
     """Make NCCL treat the workers as processes on several hosts, without shared memory or links."""
     apart = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
     for rank, worker in enumerate(sorted(client.nthreads())):
-        variables = apart | {"NCCL_HOSTID": f"host{rank % hosts}"}
-        # `os.environ.update` itself would be pickled with a copy of our environment, and update that copy there
-        client.run(eval, f"__import__('os').environ.update({variables!r})", workers=[worker])
+        set_variables(client, apart | {"NCCL_HOSTID": f"host{rank % hosts}"}, [worker])
 
 
 def _drawn(spec, rank, size) -> Any:

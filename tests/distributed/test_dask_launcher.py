@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import signal
+import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import faults
 import numpy as np
 import pytest
 from programs import run
+from readme import ROOT
 
 import rapids_bfs
 from rapids_bfs import InputError, TraversalError
@@ -19,6 +21,10 @@ from rapids_bfs._core.cuda.driver import no_device
 from rapids_bfs.cli.info import info_tables
 from rapids_bfs.distributed import cluster
 from rapids_bfs.report.console import as_text
+
+sys.path.append(str(ROOT))  # behind what is installed
+
+from benchmarks.worker_variables import set_variables
 
 dask, distributed = (pytest.importorskip(name) for name in ("dask", "distributed"))
 
@@ -382,11 +388,11 @@ class TestInfo:
     def test_the_hosts_of_the_workers(self, dask_client):
         workers = sorted(dask_client.nthreads())
         for worker, host in zip(workers, ("east", "west", "west"), strict=True):
-            dask_client.run(eval, f"__import__('os').environ.update(NCCL_HOSTID={host!r})", workers=[worker])
+            set_variables(dask_client, {"NCCL_HOSTID": host}, [worker])
         try:
             said = told_of(dask_client.scheduler.address)
         finally:
-            dask_client.run(eval, "__import__('os').environ.pop('NCCL_HOSTID')")
+            set_variables(dask_client, {"NCCL_HOSTID": None})
         assert "3 on 2 hosts (east, west)" in said
         assert "Dask's connections" in said
         if no_device():

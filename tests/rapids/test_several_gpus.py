@@ -2,11 +2,13 @@
 
 import os
 import signal
+import sys
 
 import cudf
 import numpy as np
 import pytest
 import window_checks
+from readme import ROOT
 
 from rapids_bfs import (
     InputError,
@@ -23,6 +25,10 @@ from rapids_bfs._core.cuda.driver import NO_LINK, driver, links
 from rapids_bfs.cugraph import dask as drop_in
 from rapids_bfs.distributed.dask import DaskLauncher
 from rapids_bfs.distributed.graph import from_graph
+
+sys.path.append(str(ROOT))  # behind what is installed
+
+from benchmarks.worker_variables import set_variables
 
 dask_cudf = pytest.importorskip("dask_cudf")
 dask_cuda = pytest.importorskip("dask_cuda")
@@ -156,11 +162,6 @@ def test_workers_search_in_one_launch(client):
         np.testing.assert_array_equal(result.to("cpu").distances, bfs(whole, source, engine="cpu").distances)
 
 
-def set_variables(client, worker, variables):
-    """Set a worker's environment variables. (`client.run(os.environ.update, ...)` updates a copy of ours there.)"""
-    client.run(eval, f"__import__('os').environ.update({variables!r})", workers=[worker])
-
-
 @pytest.mark.gpus
 @pytest.mark.skipif(GPUS < 2, reason="there is one GPU")
 def test_workers_of_several_hosts():
@@ -172,7 +173,7 @@ def test_workers_of_several_hosts():
         workers = sorted(client.nthreads())
         apart = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
         for number, worker in enumerate(workers):
-            set_variables(client, worker, apart | {"NCCL_HOSTID": f"host{number}"})
+            set_variables(client, apart | {"NCCL_HOSTID": f"host{number}"}, [worker])
         whole = load("rmat:12")
         graph = from_graph(whole, on_all(client))
         for source in np.argsort(whole.degrees)[-3:].tolist():
@@ -195,7 +196,7 @@ def test_workers_that_cannot_reach_each_other():
         distributed.Client(cluster) as client,
     ):
         last = sorted(client.nthreads())[-1]
-        set_variables(client, last, {"NCCL_SOCKET_IFNAME": "nothere0"})
+        set_variables(client, {"NCCL_SOCKET_IFNAME": "nothere0"}, [last])
         with pytest.raises(TraversalError, match="NCCL"):
             from_graph(load("rmat:8"), on_all(client, timeout=10.0))
 
