@@ -74,7 +74,8 @@ class Tuning(LaunchTuning):
     # so many vertices that the next level goes bottom-up.
     dense: int = 8
     dense_edges: int = 1 << 19  # and more than this
-    shrinking_levels: int = 3  # top-down again after so many small and shrinking frontiers in a row
+    shrinking_levels: int = 3  # top-down again after so many small and shrinking frontiers in a row; one fewer if
+    large: int = 1 << 26  # partitions have more vertices, so that a level bottom-up takes longer than several top-down
 
 
 class PersistentSearch:
@@ -124,7 +125,9 @@ class PersistentSearch:
         partition, s = self.partition, self.device_partition.s
         at = addresses(self.arrays)
         s.visited, s.state = at["visited"], at["state"]
-        s.alpha, s.beta, s.shrinking_levels = tuning.alpha, tuning.beta, tuning.shrinking_levels
+        s.alpha, s.beta = tuning.alpha, tuning.beta
+        large = partition.partitioning.stride > tuning.large  # on all ranks alike, which must agree on directions
+        s.shrinking_levels = tuning.shrinking_levels - large
         s.dense = max(partition.partitioning.n // tuning.dense, tuning.dense_edges)
         s.fresh, s.unreached = 1, UNREACHED
         self.x = Ranks(

@@ -29,13 +29,13 @@ from rapids_bfs.generators import generate
 ALWAYS, NEVER = 1 << 20, 0  # alpha: always bottom-up, or never
 
 
-def in_one_launch(alpha=15, beta=24, shrinking_levels=1, **dense):
+def in_one_launch(alpha=15, beta=24, shrinking_levels=1, **more):
     """What makes a search in one launch with these thresholds."""
 
     def make(there, communicator):
         layout = Layout.of(there.partition)
         windows = host_windows(communicator, layout.end)
-        tuning = Tuning(alpha=alpha, beta=beta, shrinking_levels=shrinking_levels, threads=64, **dense)
+        tuning = Tuning(alpha=alpha, beta=beta, shrinking_levels=shrinking_levels, threads=64, **more)
         return PersistentSearch(there, communicator, windows, layout, tuning)
 
     return make
@@ -96,8 +96,9 @@ def test_back_to_top_down():
     children = np.arange(201, 260)
     parents = np.append(np.append(np.zeros(199, int), 1), (children - 199) // 2 + 199)
     star = as_graph((np.append(np.arange(1, 201), children), parents), directed=False)
-    steps = assert_right(star, 3, [0], 0, in_one_launch(3, 1)).trace
-    assert [step.direction for step in steps][:3] == ["bottom-up", "bottom-up", "top-down"]
+    for levels, large, third in [(1, 1 << 20, "top-down"), (2, 1 << 20, "bottom-up"), (2, 200, "top-down")]:
+        steps = assert_right(star, 3, [0], 0, in_one_launch(3, 1, levels, large=large)).trace
+        assert [step.direction for step in steps][:3] == ["bottom-up", "bottom-up", third]
     random_searches(6, in_one_launch(3, 1))
 
 
