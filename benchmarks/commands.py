@@ -36,7 +36,7 @@ def engines(graph="rmat:20", *, engines=ON_CPU, sources=5) -> Iterator[Record]:
 
 
 def graph500(*, scale=26, gpus=0) -> Iterator[Record]:
-    """Generated, built, searched from 64 roots and validated; with ``gpus`` over so many."""
+    """Generated, built, searched from 64 roots and validated; with ``gpus`` over this many."""
     return command("graph500", "--scale", str(scale), *(["--gpus", str(gpus)] if gpus else ["--engine", "cupy"]))
 
 

@@ -80,7 +80,7 @@ class CountingThreads(Threads):
 
 
 def by_rows(whole: Any, size: int, sources: Sequence[int]) -> Iterator[tuple[Any, list[Sent]]]:
-    """The traced results of searches over so many ranks, and what these sent."""
+    """The traced results of searches over this many ranks, and what these sent."""
     launcher = CountingThreads(size)
     graph = from_graph(whole, launcher)
     graph.prepare()

@@ -145,9 +145,9 @@ OF_CUGRAPH = {"ba": 100, "rmat": 16, "grid": 4}  # sources, at most
 
 
 def betweenness(graphs=SPECS, *, engines=("cpu", "cupy")) -> Iterator[Record]:
-    """From so many sources (0: all vertices): from the call to the sums on the host, the graph prepared (of cuGraph: in
-    its own form), the best of some runs. The CPU and cuGraph get fewer sources where they take long, and their times
-    are scaled up."""
+    """From this many sources (0: all vertices): the best of some runs, each from the call to the sums on the host, with
+    the graph prepared (for cuGraph in its own form). The CPU and cuGraph get fewer sources where they take long, and
+    their times are scaled up."""
     found = []
     for each in graphs:
         spec, _, k = each.partition(",")

@@ -152,7 +152,7 @@ def behind_table(record: Record) -> Table:
         fastest = min(times, key=times.__getitem__)
         if ours in times and times[fastest] < times[ours]:
             rows.append([code(name), times[ours], code(fastest), times[fastest], times[ours] / times[fastest]])
-    return f"graph | {ours}, ms | the fastest | its ms | it is so many times as fast", rows
+    return f"graph | {ours}, ms | the fastest | its ms | its speed-up", rows
 
 
 VIEWS = {"suite-speed-ups": speed_ups_table, "suite-preparation": preparations_table, "suite-behind": behind_table}

@@ -54,9 +54,9 @@ def run_gapbs(program: Path | str, *options: str, spin: bool = False) -> tuple[S
 def in_fair_turns(
     calls: Mapping[str, Call], seconds: float, least: int, long: float, failed: Callable[[str, Exception], None]
 ) -> dict[str, list[float]]:
-    """Milliseconds of each call, for so many seconds in all: the next is whose turns have taken the least time so far.
-    Each has ``least`` turns, unless they take ``long`` seconds. One that raises is left out. A call that times itself
-    returns `Seconds`."""
+    """Milliseconds of each run of each call, for this many seconds in all. The next is the call whose turns have taken
+    the least time so far. Each has ``least`` turns, unless they take ``long`` seconds. One that raises is left out. A
+    call that times itself returns `Seconds`."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     spent = dict.fromkeys(calls, 0.0)
     end = perf_counter() + seconds
@@ -78,8 +78,8 @@ def in_fair_turns(
 def repeated(
     call: Call, most: int, *, enough_s: float = inf, least: int = 0, least_s: float = inf
 ) -> tuple[list[float], Any]:
-    """Seconds of each run of ``call``, and what the last returned: at most so many, until ``enough_s`` have passed; the
-    ``least`` of them until ``least_s`` have."""
+    """Seconds of each run of ``call``, and what the last returned. There are at most ``most`` runs. None begins once
+    they have taken ``enough_s``, or, while there are fewer than ``least``, ``least_s``."""
     times: list[float] = []
     outcome = None
     while len(times) < most and sum(times) < (enough_s if len(times) >= least else least_s):

@@ -1,10 +1,10 @@
 """Errors: unusable input, and failures of engines and devices."""
 
-LONGEST_MESSAGE = 1000  # letters
+LONGEST_MESSAGE = 1000  # characters
 
 
 def shortened(text: str, longest: int) -> str:
-    """``text``, or its two ends where it has more letters than ``longest``."""
+    """``text``, or its two ends where it has more characters than ``longest``."""
     if len(text) <= longest:
         return text
     half = (longest - len("...")) // 2
@@ -14,7 +14,7 @@ def shortened(text: str, longest: int) -> str:
 class InputError(ValueError):
     """Unusable input. The message names what is wrong, where, and what to do about it.
 
-    However long the names in it are, it has at most `LONGEST_MESSAGE` letters.
+    However long the names in it are, it has at most `LONGEST_MESSAGE` characters.
     """
 
     def __init__(self, message: str = "") -> None:

@@ -121,7 +121,7 @@ def as_graph(
     Raises
     ------
     InputError
-        If the input is no graph, an id is null, an edge has a negative or fractional id, or ``directed`` is neither
+        If the input is not a graph, an id is null, an edge has a negative or fractional id, or ``directed`` is neither
         bool nor None.
 
     Examples
@@ -265,7 +265,7 @@ def load(
             from .data.downloads import load_dataset
 
             return load_dataset(name, **options).to(device)
-        if ":" in name and kind.isidentifier() and not Path(name).suffix.strip(".0123456789"):  # rmat:1.5 is no file
+        if ":" in name and kind.isidentifier() and not Path(name).suffix.strip(".0123456789"):  # rmat:1.5 is not a file
             if hint := "" if kind in KINDS else meant_by(name):
                 raise InputError(f"{quoted(name)} is neither a generator nor a dataset{hint}")
             _refuse_options(name, **options)

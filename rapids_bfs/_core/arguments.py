@@ -11,11 +11,11 @@ import numpy as np
 
 from ..errors import InputError, shortened
 
-LONGEST_QUOTE = 80  # letters
+LONGEST_QUOTE = 80  # characters
 
 
 def quoted(value: Any) -> str:
-    """The repr of ``value`` for a message: one line of at most `LONGEST_QUOTE` letters, NumPy's scalars as Python's."""
+    """The repr of ``value`` for messages: a line of at most `LONGEST_QUOTE` characters, NumPy's scalars as Python's."""
     try:
         text = repr(_plain(value))
     except Exception:  # a user's __repr__ may raise anything; an int of too many digits raises ValueError
@@ -108,7 +108,7 @@ def elements(collection: Any) -> list[Any]:
 
 
 def index_of(value: Any) -> int | None:
-    """``value`` as an int; None if it is no integer. A bool is none, though NumPy's has an index before NumPy 2.3."""
+    """``value`` as an int; None if it is not an integer. A bool is not, though NumPy's has an index before 2.3."""
     if isinstance(value, bool | np.bool_):
         return None
     try:
@@ -118,7 +118,7 @@ def index_of(value: Any) -> int | None:
 
 
 def whole_number(value: Any, what: str, least: int = 0) -> int:
-    """``value`` as an int. Raises `InputError` if it is no whole number, or less than ``least``."""
+    """``value`` as an int. Raises `InputError` if it is not a whole number, or less than ``least``."""
     number = index_of(value)
     if number is None:
         raise InputError(f"{what} must be a whole number, not {quoted(value)}")

@@ -58,7 +58,7 @@ def has_pool() -> bool:
 
 
 def pool_bytes(free: int, total: int) -> int:
-    """How many bytes RMM's resource can still hand out, at most, on a device with so many free bytes.
+    """How many bytes RMM's resource can still hand out, at most, on a device with this many free bytes.
 
     A pool adds what it holds, in use or not: it does not say how much of that is free. A `LimitingResourceAdaptor`
     sets a bound. A resource of another kind has the whole device. Managed memory has no bound.

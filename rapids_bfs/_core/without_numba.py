@@ -16,7 +16,7 @@ _left = ENOUGH
 
 
 def numpy_will_do(things: int) -> bool:
-    """Is NumPy to go over so many edges and vertices? If so, they count as done; if not, Numba is to be imported."""
+    """Is NumPy to go over this many edges and vertices? If so, they count as done; if not, Numba is to be imported."""
     global _left
     if "numba" in sys.modules or things > min(MOST, _left):
         return False

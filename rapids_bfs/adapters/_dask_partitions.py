@@ -45,7 +45,7 @@ def column_of(part: Any, column: str, where: str) -> Any:
 def checked_edges(part: Any, columns: tuple[str, str], where: str) -> pa.Table:
     """A partition of pandas as a table of its edges, whose ids are int32, int64, or strings in a dictionary.
 
-    Raises `InputError` naming the first that is no vertex id.
+    Raises `InputError` naming the first that is not a vertex id.
     """
     table = edges_of(part, columns, where)
     edges = EdgeTable(where, columns, tuple(table.schema.types), table.num_rows, lambda: _batches(table))

@@ -24,7 +24,7 @@ Asked = Mapping[str, Any] | Sequence[str]  # columns by name, or the names of co
 
 
 def asked_for(edge_data: Any) -> Any:
-    """``edge_data`` as adapters take it: a dict of columns, or a tuple of names. Raises `InputError` if it is none."""
+    """``edge_data`` as adapters take it: a dict of columns or a tuple of names. `InputError` for anything else."""
     if isinstance(edge_data, Mapping):
         asked: Asked = dict(edge_data)
     elif isinstance(edge_data, list | tuple):
@@ -47,7 +47,7 @@ def refuse_ends(names: Iterable[str], ends: tuple[str, str], name: str) -> None:
 
 
 def given_columns(edge_data: Any, rows: int, ends: tuple[str, str], name: str, device: str = CPU) -> EdgeData:
-    """The columns of a dict, each with an entry for each of so many edges. Raises `InputError` if they are none."""
+    """The columns of a dict, each with this many entries, one an edge. Raises `InputError` if they are not."""
     if edge_data is None:
         return NO_EDGE_DATA
     if not isinstance(edge_data, Mapping):
@@ -91,7 +91,7 @@ def carried(
 
 
 def column_of(values: Any, where: str, device: str = CPU) -> Any:
-    """Values of any library as a column. Raises `InputError` if there is no such."""
+    """Values of any library as a column. Raises `InputError` if they cannot be one."""
     if isinstance(values, Categories | Dates):
         return values
     if on_device(values):

@@ -33,7 +33,7 @@ class EdgeList:
     data: EdgeData = NO_EDGE_DATA  # what the edges carry, in the order of the rows
 
     def checked(self) -> Iterator[csr.Pairs]:
-        """The blocks as non-negative integers. Raises `InputError` at the first id that is none."""
+        """The blocks as non-negative integers. Raises `InputError` at the first id that is not one."""
         row = 0
         for pair in self.blocks():
             source, target = (
@@ -76,7 +76,7 @@ def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:
 
 
 def checked_vertices(vertices: int) -> int:
-    """``vertices`` if so many fit the memory. Raises `InputError` if they do not, or are negative."""
+    """``vertices`` if this many fit the memory. Raises `InputError` if they do not, or are negative."""
     if vertices < 0:
         raise InputError(f"the number of vertices must be at least 0, not {vertices}")
     if vertices > np.iinfo(np.int64).max:

@@ -190,7 +190,7 @@ def _line_by_line(file: File, header: Header) -> Rows:
 
 
 def _numbers_in(line: str, header: Header, where: str) -> np.ndarray:
-    """The numbers of a vertex's line. Raises `InputError` if they are none, or no vertices."""
+    """The numbers of a vertex's line. Raises `InputError` if they are not numbers, or not vertices."""
     fields = re.findall(f"[^{BLANK}]+", line)
     for field in fields:
         if not NUMBER.fullmatch(field):

@@ -150,7 +150,7 @@ def write_arrays(arrays: Mapping[str, np.ndarray], stream: IO[bytes]) -> None:
 def mapped(path: Path) -> dict[str, np.ndarray]:
     """The arrays of an archive that `write_arrays` wrote, in memory that is read from the file when it is used.
 
-    Nothing may change the file meanwhile. Raises `ValueError` if it is no such archive.
+    Nothing may change the file meanwhile. Raises `ValueError` if it is another kind of archive.
     """
     with zipfile.ZipFile(path) as archive, path.open("rb") as file:
         members = archive.infolist()

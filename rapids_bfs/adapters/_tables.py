@@ -67,7 +67,7 @@ class EdgeTable:
         require_bytes(4 * self.rows, f"a graph of {self.rows:,} edges")
 
     def checked(self) -> Iterator[Columns]:
-        """The ids in plain types, at most `BLOCK` rows at a time. Raises `InputError` at the first that is none."""
+        """The ids in plain types, at most `BLOCK` rows at a time. Raises `InputError` at the first that is invalid."""
         for pair in _gathered(self._plain()):
             for start in range(0, len(pair[0]), BLOCK):
                 source, target = (column.slice(start, BLOCK) for column in pair)
@@ -276,7 +276,7 @@ def write_rows(table: pa.Table, stream: IO[bytes], delimiter: str = "\t") -> Non
 def from_arrow_table(
     table: pa.Table, columns: tuple[str, str], name: str, *, data: EdgeData = NO_EDGE_DATA, **options: Any
 ) -> Graph:
-    """A graph from a table of two columns in memory, whose rows carry ``data``; options as of `from_edge_table`."""
+    """A graph from a table of two columns in memory, whose rows carry ``data``; options as in `from_edge_table`."""
 
     def batches() -> Iterator[Columns]:
         for batch in table.to_batches(max_chunksize=BLOCK):

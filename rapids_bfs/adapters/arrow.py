@@ -116,7 +116,7 @@ def _holds_objects(type: Any) -> bool:
 
 
 def to_frame(graph: Graph, kind: str) -> Any:
-    """A frame of edges, an undirected edge once; ``kind`` as of `frame`."""
+    """A frame of edges, an undirected edge once; ``kind`` as in `frame`."""
     from .edges import to_edges
 
     return frame(dict(zip(graph.columns, to_edges(graph), strict=True)) | columns_of_edges(graph), kind)

@@ -201,7 +201,7 @@ def _renumbered(edges: EdgeList, rank: np.ndarray | None) -> Iterator[csr.Pairs]
 
 
 def _scattered(highest: int, rows: int) -> bool:
-    """Do ids up to ``highest`` lie too far apart in so many rows to be counted in an array?"""
+    """Do ids up to ``highest`` lie too far apart in this many rows to be counted in an array?"""
     return highest >= SPREAD * rows + 1024
 
 

@@ -103,8 +103,8 @@ def read(
 
 
 def files_matching(path: str | os.PathLike[str]) -> list[File]:
-    """The files that a pattern such as ``edges/*.parquet`` matches; none if it is no pattern. Raises `InputError` if it
-    is one and matches none."""
+    """The files that a pattern such as ``edges/*.parquet`` matches; an empty list if ``path`` is not a pattern. Raises
+    `InputError` if it is one and matches no file."""
     pattern = file_path(path)
     if not glob.has_magic(pattern) or os.path.lexists(pattern):
         return []

@@ -141,7 +141,7 @@ def all_shortest_paths(graph: Any, source: Hashable, target: Hashable) -> Iterat
     [['a', 'b', 'd'], ['a', 'c', 'd']]
     """
     graph = as_searchable(graph)
-    if target is None:  # which `shortest_path_dag` takes for all vertices
+    if target is None:  # which means all vertices to `shortest_path_dag`
         graph.vertex_of(target)
     return _paths(shortest_path_dag(graph, source, target))
 

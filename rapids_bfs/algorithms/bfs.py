@@ -75,8 +75,8 @@ def bfs(
     Raises
     ------
     InputError
-        If the graph cannot be made, a source or target is not a vertex or is masked, a mask is none, or the engine is
-        unknown or cannot run here.
+        If the graph cannot be made, a source or target is not a vertex or is masked, a mask is invalid, or the engine
+        is unknown or cannot run here.
     TraversalError
         If ``check`` finds an error in a level.
 

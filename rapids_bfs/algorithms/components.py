@@ -35,7 +35,7 @@ def connected_components(graph: Any, *, vertices: Mask | None = None) -> np.ndar
     Raises
     ------
     InputError
-        If the graph cannot be made, or the mask is none.
+        If the graph cannot be made, or the mask is invalid.
 
     References
     ----------

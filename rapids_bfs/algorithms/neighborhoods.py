@@ -182,7 +182,7 @@ def _frame(answer: _ByCenter, columns: dict[str, np.ndarray], kind: str | None) 
 def neighborhoods(
     graph: Any, vertices: Iterable[Hashable] | None, hops: int, *, direction: str = "out"
 ) -> Neighborhoods:
-    """The vertices within so many hops of each of these vertices, and their distances.
+    """The vertices within this many hops of each of these vertices, and their distances.
 
     The work is proportional to the edges of what is reached, not to the graph: only the first call on a `Graph` looks
     at all of it, where edges are followed backward. On the CPU each centre is searched from on one thread.
@@ -205,8 +205,8 @@ def neighborhoods(
     Raises
     ------
     InputError
-        If the graph cannot be made, a centre is not a vertex, ``hops`` is negative or no whole number, there is no such
-        direction, or the result does not fit in the memory: then use `iter_neighborhoods`.
+        If the graph cannot be made, a centre is not a vertex, ``hops`` is negative or not a whole number, there is no
+        such direction, or the result does not fit in the memory: then use `iter_neighborhoods`.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def iter_neighborhoods(
 
 
 def ego_graphs(graph: Any, vertices: Iterable[Hashable] | None, hops: int, *, direction: str = "out") -> EgoGraphs:
-    """The arcs between the vertices within so many hops of each of these vertices.
+    """The arcs between the vertices within this many hops of each of these vertices.
 
     ``direction`` says how the vertices are found. The arcs are all of ``graph`` that lead from one of them to another.
     Parameters and errors are those of `neighborhoods`; if the result does not fit in the memory use `iter_ego_graphs`.

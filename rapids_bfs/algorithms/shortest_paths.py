@@ -49,7 +49,7 @@ def shortest_path(graph: Any, source: Hashable, target: Hashable, *, vertices: M
     NoPathError
         If no path leads from the source to the target. It is an `InputError`.
     InputError
-        If the graph cannot be made, the source or the target is not a vertex or is masked, or the mask is none.
+        If the graph cannot be made, the source or the target is not a vertex or is masked, or the mask is invalid.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def shortest_paths(
     ------
     InputError
         If the graph cannot be made, there is not one target for each source, one of them is not a vertex or is masked,
-        the mask is none, or the paths do not fit in the memory.
+        the mask is invalid, or the paths do not fit in the memory.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def _paths_of_graph(graph: Graph, sources: np.ndarray, targets: np.ndarray, mask
 
 
 def _several(ids: Any) -> Any:
-    """``ids``, which `vertices_of_sources` takes for all vertices if they are None."""
+    """``ids``, where None, which means all vertices to `vertices_of_sources`, is refused."""
     if ids is None:
         raise InputError("expected a list of vertex ids, not None")
     return ids

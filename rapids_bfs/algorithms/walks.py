@@ -1,4 +1,4 @@
-"""What lies at the ends of walks of so many edges."""
+"""What lies at the ends of walks of this many edges."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def main() -> None:
     if hasattr(signal, "SIGPIPE"):  # end quietly when the reader of a pipe is gone, as other programs do
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # letters that its encoding lacks are written as escapes
+        if hasattr(stream, "reconfigure"):  # characters that its encoding lacks are written as escapes
             stream.reconfigure(errors="backslashreplace")
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # PYTHONUNBUFFERED; `_file_of` needs a buffer
         name, encoding = sys.stdout.fileno(), sys.stdout.encoding

@@ -35,7 +35,7 @@ class GraphInput:
     source_column: str | None
     target_column: str | None
     header: bool
-    devices: int | str | None = None  # as of `rapids_bfs.load`
+    devices: int | str | None = None  # as in `rapids_bfs.load`
 
     def load(self) -> Graph:
         """Read, generate or look up the graph."""

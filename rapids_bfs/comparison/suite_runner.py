@@ -25,7 +25,7 @@ from .suite import Suite, SuiteGraph, suite_of
 from .suite_record import Row, SuiteComparison
 
 VERSION = 2  # of what is kept, and of the graphs that a generator's name stands for
-LONGEST_REASON = 300  # letters
+LONGEST_REASON = 300  # characters
 SHARED = ("machine", "versions", "command", "levels")  # of a comparison, which the suite's has, or leaves out
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")  # environment variables that decide times
 
@@ -63,7 +63,7 @@ def compare_suite(
     scale : int or list of int, optional
         Instead of the suite's own scales, for graphs with 2**scale vertices.
     num_sources, engines, baseline, seed, depth_limit
-        As of `compare`. The baseline is the same on every graph.
+        As in `compare`. The baseline is the same on every graph.
     keep : path, optional
         The file. Default: one in the user's cache folder, whose path is the result's ``kept``.
     anew : bool
@@ -176,7 +176,7 @@ def _row(graph: SuiteGraph, plan: Plan, load: Callable[..., Any], progress: Prog
 
 
 def _after(steps: int, progress: Progress) -> Progress:
-    """``progress``, when so many steps were done before."""
+    """``progress``, counting from this many steps done."""
     return lambda done, total, doing: progress(done + steps, total + steps, doing)
 
 

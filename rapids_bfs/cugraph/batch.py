@@ -47,8 +47,8 @@ def multi_source_bfs(
     TypeError
         If ``G`` has another type.
     ValueError
-        If a source is not a vertex or is given twice, there is none, ``depth_limit`` is no whole number, or the frame
-        does not fit in the memory.
+        If there is no source, one is not a vertex or is given twice, ``depth_limit`` is not a whole number, or the
+        frame does not fit in the memory.
     NotImplementedError
         If ``components`` or ``offload`` is given.
     """
@@ -114,7 +114,7 @@ def _refuse_repeated(names: list[str]) -> None:
 
 
 def _require_memory(prepared: Prepared, sources: int) -> None:
-    """Raise `InputError` if the distances and predecessors of so many sources, twice, are more than is free."""
+    """Raise `InputError` if the distances and predecessors of this many sources, twice, are more than is free."""
     bytes_per_vertex = np.dtype(np.int32).itemsize + prepared.graph.targets.dtype.itemsize + 2 * prepared.dtype.itemsize
     what = f"a frame of {prepared.graph.num_vertices:,} vertices and {counted(sources, 'source')}"
     csr_for(prepared.graph.targets).require(prepared.graph.num_vertices * sources * bytes_per_vertex, what)

@@ -36,7 +36,7 @@ def betweenness_centrality(
     ----------
     G : cugraph.Graph, cudf.DataFrame, CuPy or SciPy sparse matrix
     k : int, or list, Series or DataFrame of vertex ids, optional
-        Search from so many vertices at random, or from these. Default: from all.
+        Search from this many vertices at random, or from these. Default: from all.
     normalized : bool
         Divide by the number of pairs, (n - 1)(n - 2), or n(n - 1) with ``endpoints``. Otherwise an undirected graph
         counts each pair once.

@@ -119,7 +119,7 @@ def k_hop_nbrs(G: Any, start_vertices: Any, k: int) -> tuple[Any, Any]:
     Raises
     ------
     TypeError, ValueError
-        If ``G`` has another type, a start is not a vertex, k is no whole number from 1 on, or there is too little
+        If ``G`` has another type, a start is not a vertex, k is not a whole number from 1 on, or there is too little
         memory.
     """
     import cudf

@@ -203,7 +203,7 @@ def _is_one(start: Any) -> bool:
 
 
 def integer_ids(start: Any) -> np.ndarray:
-    """One id, or several of any array-like type, as a NumPy array of integers. Raises `InputError` if they are none."""
+    """One id, or several of any array-like type, as a NumPy array of integers. Raises `InputError` if they are not."""
     if hasattr(start, "columns"):
         if not len(start.columns):
             raise InputError("start is a frame without columns")

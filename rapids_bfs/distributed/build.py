@@ -182,7 +182,7 @@ class Builder:
         self._require(rows * (2 if directed or self.mirror else 1), n)
 
     def _require(self, arcs: int, n: int) -> None:
-        """Raise `InputError` unless there is memory for so many arcs and vertices of all ranks. On the host, ranks in
+        """Raise `InputError` unless there is memory for this many arcs and vertices of all ranks. On the host, ranks in
         one process share it."""
         needed = 16 * n + arcs * np.dtype(index_dtype(n)).itemsize
         name, over = self.plan.name, counted(self.communicator.size, "device")

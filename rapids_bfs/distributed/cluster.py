@@ -13,7 +13,7 @@ from .communicators import TIMEOUT
 from .launchers import said
 
 LIMIT = 10  # seconds that the scheduler has to answer
-# What NCCL takes for the host of a worker; evaluated by workers that may lack our package.
+# The name by which NCCL knows the host of a worker; evaluated by workers that may lack our package.
 HOST = "__import__('os').environ.get('NCCL_HOSTID') or __import__('platform').node()"
 
 

@@ -40,7 +40,7 @@ PER_VERTEX = 20  # memory of a search for each vertex, at most, in global ids: s
 
 
 def deep_from(arcs: int) -> int:
-    """The number of levels from which on a graph with so many arcs is gathered."""
+    """The least number of levels at which a graph with this many arcs is gathered."""
     return DEEP + arcs // ARCS_PER_LEVEL
 
 

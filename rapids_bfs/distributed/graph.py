@@ -59,7 +59,7 @@ class DistributedGraph(Vertices):
     partitions : a `Partition` for each rank of the launcher
     partitioning : Partitioning
     directed : bool
-    name, columns, frame : as of a `Graph`
+    name, columns, frame : as in a `Graph`
     edge_data : EdgeData
         Always empty.
     """

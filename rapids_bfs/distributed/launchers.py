@@ -229,7 +229,7 @@ def ordinal(device: str) -> int:
 
 
 def require_few_ranks(count: int, device: str) -> None:
-    """Raise `InputError` if kernels cannot count for so many ranks."""
+    """Raise `InputError` if kernels cannot count for this many ranks."""
     if device == CUDA and count > MAX_RANKS:
         raise InputError(f"a graph is distributed over at most {MAX_RANKS} GPUs, not {count:,}: take fewer of them")
 

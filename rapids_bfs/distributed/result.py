@@ -35,7 +35,7 @@ class DistributedResult(Distances):
         Vertices reached, sources included.
     depth : int
         The largest distance.
-    depth_limit, target, trace : as of a `BFSResult`; the target is a global id
+    depth_limit, target, trace : as in a `BFSResult`; the target is a global id
     vertices : bool array of n, or None
         The vertices that the search was allowed to enter, on the host, in the order of the ids; None for all.
     """

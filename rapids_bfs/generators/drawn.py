@@ -103,7 +103,7 @@ def urand_edges(
 
 
 def checked_scale(scale: int, what: str) -> int:
-    """``scale`` as an int. Raises `InputError`, which says ``what`` it is, if it is none in 0..`MAX_SCALE`."""
+    """``scale`` as an int. Raises `InputError` if it is not in 0..`MAX_SCALE`; the message begins with ``what``."""
     number = whole_number(scale, what)
     if number > MAX_SCALE:
         raise InputError(f"{what} must be in 0..{MAX_SCALE}, not {number}")

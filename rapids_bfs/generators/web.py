@@ -20,7 +20,7 @@ BLOCK = 1 << 16  # links drawn at a time
 def web(scale: int, *, seed: int = SEED) -> Graph:
     """A directed graph like the web's: 2**scale pages, numbered host by host as in sorted URLs.
 
-    The number of a page's links is geometric, 12 in the mean. Four fifths of them copy a link of an earlier page,
+    The number of a page's links is geometric, 12 on average. Four fifths of them copy a link of an earlier page,
     mostly of the same host, so that in-degrees have a power law's tail. Of the others four fifths lead to a page of the
     host, the rest to another host's first page. Each page also links to the next of its host. The sizes of hosts have a
     heavy tail too, and one host in 32 is an archive, whose pages link to the next alone: a search has few large levels

@@ -255,7 +255,7 @@ def _on(column: Any, device: str) -> Any:
 
 
 def checked_edge_data(edge_data: Any, arcs: int, device: str, name: str) -> EdgeData:
-    """The columns of a graph of so many arcs on this device. Raises `InputError` if one is no such column."""
+    """The columns of a graph of this many arcs on this device. Raises `InputError` if one is not."""
     if edge_data is None:
         return NO_EDGE_DATA
     if not isinstance(edge_data, Mapping):
@@ -278,7 +278,7 @@ def _checked(title: Any, column: Any, arcs: int, device: str, name: str) -> Any:
 
 
 def _array_of(column: Any, where: str) -> Any:
-    """The array that holds a column. Raises `InputError` if it is none, or has another type."""
+    """The array that holds a column. Raises `InputError` if it is not an array, or has another type."""
     array = column.codes if isinstance(column, Categories) else column.counts if isinstance(column, Dates) else column
     ours = isinstance(array, np.ndarray) or type(array).__module__.startswith("cupy")
     if not ours or isinstance(array, np.ma.MaskedArray):

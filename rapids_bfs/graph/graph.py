@@ -74,7 +74,7 @@ class Vertices(Ids):
 
     def mask(self, vertices: Mask | None) -> Any:
         """A mask of the vertices as an array in the order of the ids, where answers are; or None. Raises `InputError`
-        if it is none."""
+        if it is not a mask."""
         return None if vertices is None else checked_mask(vertices, self, self.num_vertices, "vertices")
 
     @abstractmethod

@@ -81,7 +81,7 @@ def _read(rows, index, kinds, memory, degrees, targets):
 
 @compiled
 def _translate(keys, index, kinds, n, vertices):
-    """Write the vertices of ``keys``, no more of them than ``vertices`` has room for; False if one is no vertex."""
+    """Write the vertices of ``keys``, no more of them than ``vertices`` has room for; False if one is not a vertex."""
     overflow = np.zeros(1, np.intc)
     for i in range(len(keys)):
         number, kind = keys[i], _type_of(keys[i])

@@ -101,7 +101,7 @@ def _make_searchable(name: str, arguments: dict[str, Any]) -> ConvertedGraph:
     arguments["G"] = graph
     for each in NODES:
         nodes = arguments.get(each)
-        is_one = each == "v" and not FUNCTIONS[name].per_vertex  # to search from, as of `local_reaching_centrality`
+        is_one = each == "v" and not FUNCTIONS[name].per_vertex  # to search from, as in `local_reaching_centrality`
         if not is_one and isinstance(nodes, Iterator) and graph.find(nodes) is None:
             arguments[each] = list(nodes)
     return graph

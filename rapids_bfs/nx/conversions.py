@@ -29,7 +29,7 @@ from .policy import keep, kept
 logger = logging.getLogger(__package__)
 
 TRIES = 3  # conversions of a graph that changes meanwhile
-PART = 16  # 1/PART of a graph: to read so much of it through a view takes as long as to read all of it without
+PART = 16  # reading 1/PART of a graph through a view takes as long as reading all of it without
 FEW_ARCS = 1 << 20  # to look at; fewer are left to one thread: waking others takes milliseconds if cores are busy
 # NetworkX's filters by their code: how many arguments they take, and whether they show what is in their set or hide it.
 FILTERS = {
@@ -180,7 +180,7 @@ class ConvertedView(ConvertedGraph):
     def _ends(self) -> tuple[np.ndarray, np.ndarray]:
         """Tails and heads, in the graph below, of the edges that the filter of edges lists."""
         pairs: Iterable[Any] = self._edges.listed or ()
-        if not set(map(type, pairs)) <= {tuple}:  # such as "ab", which NetworkX takes for an edge now and then
+        if not set(map(type, pairs)) <= {tuple}:  # such as "ab", which NetworkX sometimes reads as an edge
             raise FallBack
         if self.is_multigraph():
             pairs = [pair for pair in dict.fromkeys((tail, head) for tail, head, _ in pairs) if self._lists(*pair)]

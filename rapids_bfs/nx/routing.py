@@ -24,7 +24,7 @@ def engine() -> str:
 
 
 def batch_engine(edges: Graph, sources: int) -> str:
-    """The engine for searches from so many vertices; a tiny graph is searched before other threads are awake."""
+    """The engine for searches from this many vertices; a tiny graph is searched before other threads are awake."""
     tiny = edges.num_vertices * edges.num_arcs < TINY
     return "cpu:sequential" if tiny and engine() == "auto" else engine_for(sources * edges.num_arcs, GPU_BATCH)
 
@@ -39,7 +39,7 @@ _walked: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # arcs that all se
 
 
 def note_search(edges: Graph, depth: int, reached: int, looks: int = 1) -> None:
-    """Record a search of this ``depth`` that ``reached`` so many vertices and looked at one in ``looks`` arcs."""
+    """Record a search of this ``depth`` that ``reached`` this many vertices and looked at one in ``looks`` arcs."""
     if 4 * reached >= edges.num_vertices:
         _depths[edges] = max(depth, _depths.get(edges, 0))
     _walked[edges] = _walked.get(edges, 0) + edges.num_arcs * reached // (looks * max(edges.num_vertices, 1))

@@ -19,7 +19,7 @@ MAX_DOTS = 200  # searches of an engine that are drawn one by one
 MAX_BARS = 120  # of a chart; with more levels a bar is the highest of several
 BAR_CHART = 110  # height in pixels
 STRIP = 24
-SHAPES = (  # paths around the origin, as of `plots.MARKERS`
+SHAPES = (  # paths around the origin, for the same marks as `plots.MARKERS`
     *(
         "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0",
         "M-4.4,-4.4h8.8v8.8h-8.8z",

@@ -21,7 +21,7 @@ PAGE = 80  # columns of a table where there is no terminal
 
 
 def console(**options: Any) -> Console:
-    """A console that prints strings letter by letter: no markup, no emoji codes, nothing highlighted."""
+    """A console that prints strings as they are: no markup, no emoji codes, nothing highlighted."""
     return Console(markup=False, emoji=False, highlight=False, **options)
 
 
@@ -29,7 +29,7 @@ screen, messages = console(), console(stderr=True)
 for each in (screen, messages):
     if not each.is_terminal:  # a pipe or a file has no width
         each.width = NO_LIMIT
-SPINNER = "line" if messages.options.ascii_only else "dots"  # of letters that the terminal has
+SPINNER = "line" if messages.options.ascii_only else "dots"  # of characters that the terminal has
 
 
 class FittingTable:
@@ -107,7 +107,7 @@ def message(text: str) -> Text:
 
 
 def show(shown: Group | FittingTable | Text, *, out: Console = screen) -> None:
-    """Print to a console. On a terminal, lines break between words; elsewhere they do not. Tables lose no letters,
+    """Print to a console. On a terminal, lines break between words; elsewhere they do not. Tables lose no characters,
     however narrow it is."""
     for each in shown.renderables if isinstance(shown, Group) else [shown]:
         usual = out.width

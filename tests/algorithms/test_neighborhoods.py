@@ -37,7 +37,7 @@ def followed(graph, direction):
 
 
 def oracle(graph, center, hops, direction):
-    """The distance of each vertex within so many hops, by SciPy's Dijkstra on unit weights."""
+    """The distance of each vertex within this many hops, by SciPy's Dijkstra on unit weights."""
     matrix = to_scipy(followed(graph, direction), np.float64, copy=True)
     distances = dijkstra(matrix, indices=center, unweighted=True)
     return {int(vertex): int(distances[vertex]) for vertex in np.flatnonzero(distances <= min(hops, 2**31))}

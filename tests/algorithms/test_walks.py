@@ -14,7 +14,7 @@ HOPS = st.integers(1, 40) | st.integers(1, 10**30)
 
 
 def power(matrix, exponent):
-    """The walks of so many edges, as a matrix of bools, by repeated squaring."""
+    """The walks of this many edges, as a matrix of bools, by repeated squaring."""
     found = np.eye(len(matrix), dtype=int)
     while exponent:
         if exponent % 2:

@@ -109,7 +109,7 @@ def eventually(holds):
 
 
 def impatient(launcher, patience):
-    """The launcher, whose ranks wait for each other so many seconds at most, now that they are connected."""
+    """The launcher, whose ranks wait for each other this many seconds at most, now that they are connected."""
     launcher.collect(exchanged, 1)
     launcher.client.run(faults.be_impatient, launcher.token, patience)
     launcher.timeout = patience

@@ -135,8 +135,8 @@ def search(threads, shapes):
 
 
 def search_in_parts(threads, size, shapes):
-    """So many parts of one device, each in a launch of its own, all at the same time; levels go either way, and to and
-    fro."""
+    """``size`` parts of one device, each in a launch of its own, all at the same time. Levels go top-down, bottom-up,
+    and change between the two."""
     from rapids_bfs import bfs, validate
     from rapids_bfs.distributed import persistent as one_launch
     from rapids_bfs.distributed.graph import from_graph

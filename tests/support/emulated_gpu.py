@@ -21,7 +21,7 @@ RESTLESS = 0.02  # how often an access to memory lets another thread take over
 
 
 def integer(bits):
-    """The conversion to a signed integer of so many bits, in the 64 that Numba computes with."""
+    """The conversion to a signed integer of this many bits, in the 64 that Numba computes with."""
 
     def convert(value):
         return np.int64((int(value) + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1))
@@ -31,7 +31,7 @@ def integer(bits):
 
 
 def unsigned(bits):
-    """The conversion to an integer of so many bits without a sign."""
+    """The conversion to an integer of this many bits without a sign."""
     dtype = np.dtype(f"uint{bits}")
 
     def convert(value):
@@ -249,7 +249,7 @@ def rubbish(length, dtype):
 
 
 def placed(array, alignment):
-    """A copy of an array at an address that is a multiple of so many bytes, and of no more."""
+    """A copy of an array at an address that is a multiple of this many bytes, and of no more."""
     room = np.empty(array.nbytes + 4 * alignment, np.uint8)
     begin = (alignment - room.ctypes.data) % (2 * alignment)
     copy = room[begin : begin + array.nbytes].view(array.dtype)
@@ -271,7 +271,7 @@ def load_acquire(memory, index):
 
 
 def vector(memory, index, count):
-    """The places of the vector number ``index`` of so many elements."""
+    """The places of the vector number ``index`` of this many elements."""
     address = memory.array.ctypes.data + count * index * memory.array.itemsize
     assert address % min(count * memory.array.itemsize, 16) == 0, "a vector begins where none may"
     return range(count * index, count * (index + 1))

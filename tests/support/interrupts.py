@@ -146,7 +146,7 @@ def at_line(number: int, operation: Callable[[], object]) -> int:
 
 
 def at_random(seconds: float, operation: Callable[[], object]) -> bool:
-    """Run the operation with an interrupt after so many seconds; was it there in time?"""
+    """Run the operation with an interrupt after this many seconds; was it there in time?"""
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         operation()
@@ -161,7 +161,7 @@ def interrupt(signum: int, frame: object) -> None:
 
 
 def run(times: int, seed: int = 0) -> Counter[str]:
-    """Interrupt so many times, half of them at lines unless there are fewer; how often each operation was."""
+    """Interrupt this many times, half of them at lines unless there are fewer; how often each operation was."""
     draw, operations, other = random.Random(seed), Operations(), OtherThread()
     interrupted: Counter[str] = Counter()
 

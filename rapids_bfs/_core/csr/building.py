@@ -32,7 +32,7 @@ KEY = np.frombuffer(secrets.token_bytes(16), np.uint64) | np.uint64(1)
 
 
 def _kernels(things: int) -> ModuleType:
-    """The module of `count`, `asymmetry`, `place` and `gather` for so many edges and vertices."""
+    """The module of `count`, `asymmetry`, `place` and `gather` for this many edges and vertices."""
     return by_numpy if numpy_will_do(things) else import_module(".counting", __package__)
 
 

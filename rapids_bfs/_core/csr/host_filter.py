@@ -162,7 +162,7 @@ def _compact(values, kept, ranks, compacted, pieces):
 
 
 class Marked:
-    """The arcs, of so many, whose bits are set."""
+    """The arcs, numbered 0 to ``arcs`` - 1, whose bits are set."""
 
     def __init__(self, bits: np.ndarray, arcs: int) -> None:
         self._arcs, self._bits = arcs, bits

@@ -77,7 +77,7 @@ class HostDevice(EmulatedDevice):
 
     @staticmethod
     def refuses(cluster):
-        """Does the driver refuse a launch in clusters of so many blocks?"""
+        """Does the driver refuse a launch in clusters of this many blocks?"""
         return False
 
     def __init__(self, seed=0, *, blocks=3, clusters=1):
