@@ -206,7 +206,7 @@ def _compare_suite(
     wide: bool,
     force: bool,
 ) -> None:
-    """Compare on the graphs of a suite; how far it is, is said on standard error."""
+    """Compare on the graphs of a suite; progress goes to standard error."""
     from ..comparison.suite_runner import compare_suite
     from ..report.suite import suite_table
 
@@ -250,7 +250,7 @@ def _finish(compared: Any, outputs: dict[str, Path | None], table: Any, nothing:
 
 
 def _say_kept(path: Path, measured: int, total: int) -> None:
-    """Say where the measured is kept, and how much of it is there."""
+    """Say in which file measurements are kept, and for how many graphs it has them."""
     there = f"; {measured} of {counted(total, 'graph')} are there already" if measured else ""
     messages.print(line(f"kept in {path}{there}"), soft_wrap=True)
 

@@ -74,7 +74,7 @@ def _cluster_table(address: str) -> Table:
 
 
 def datasets_table(name: str) -> Group:
-    """The datasets whose names begin with ``name``; all that is known of one, if it is the name of that one."""
+    """The datasets whose names begin with ``name``; everything known about one if ``name`` is the whole of its name."""
     if ":" in name and name.partition(":")[2] and len(begin := _beginning(name)) < 2:
         return Group(_dataset_table(begin[0] if begin else dataset(name)))
     if not (found := _beginning(name)):

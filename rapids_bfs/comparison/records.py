@@ -288,7 +288,7 @@ class Comparison(Mapping[str, EngineRuns]):
 
 
 def ratio_of_medians(theirs: Mapping[Hashable, float], ours: Mapping[Hashable, float]) -> float | None:
-    """How many times as fast ours are, of two times by source, over the sources of both; None if there are none."""
+    """The median of their times by source divided by that of ours, over the sources of both; None without any."""
     both = theirs.keys() & ours.keys()
     return median(theirs[s] for s in both) / median(ours[s] for s in both) if both else None
 

@@ -93,7 +93,7 @@ class SuiteComparison(Mapping[str, Row]):
 
     @property
     def geometric_means(self) -> dict[str, tuple[float, int]]:
-        """For each engine the geometric mean of its speed-ups over the baseline, and over how many graphs it is: those
+        """For each engine the geometric mean of its speed-ups over the baseline, and the number of graphs in it: those
         on which both ran."""
         ratios: dict[str, list[float]] = {}
         for graph in self.values():

@@ -80,8 +80,8 @@ def compare_suite(
     Raises
     ------
     InputError
-        If there is no such suite or engine, or ``keep`` cannot be written or is of other conditions. A graph that
-        cannot be loaded or compared leaves the others: its row says why.
+        If there is no such suite or engine, or ``keep`` cannot be written or was measured under other conditions. The
+        others go on after a graph that cannot be loaded or compared: its row says why.
     """
     chosen = suite_of(suite).at_scales(scale if scale is None or isinstance(scale, Iterable) else [scale])
     asked = {"engines": engines, "baseline": baseline, "num_sources": num_sources, "seed": seed}

@@ -111,8 +111,8 @@ class HostSearch(LevelSynchronousSearch):
                 s.seen.reshape(communicator.size, -1)[rank] = received[len(own) :]
 
     def _parents(self) -> np.ndarray:
-        """The visited vertices for other ranks to find parents among: unlike those without edges, masked ones would be
-        found."""
+        """The visited vertices, among which other ranks look for parents. Masked vertices count as visited, as those
+        without edges do; they have edges by which they would be found, so they are left out here."""
         visited: np.ndarray = self.arrays.visited
         return visited if self.allowed is None else visited & self.allowed
 

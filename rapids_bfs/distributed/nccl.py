@@ -90,7 +90,7 @@ class Ranks:
                 self._begun.notify_all()
 
     def complete(self, rank: int) -> None:
-        """Wait until what this rank has called of NCCL has begun. To be called while it is `beginning`.
+        """Wait until NCCL has begun what this rank called. To be called while it is `beginning`.
 
         Raises `Aborted` after a failure, which the watchdog's is if it takes too long, and `NcclError`.
         """

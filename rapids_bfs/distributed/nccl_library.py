@@ -149,7 +149,7 @@ class Handle:
         self.abort.atexit = False
 
     def in_progress(self) -> bool:
-        """Is what was last called still to begin? Raises `NcclError` if it failed."""
+        """Is the last call still being issued? Raises `NcclError` if it failed."""
         state = ctypes.c_int()
         self.library.call("ncclCommGetAsyncError", self.comm, ctypes.byref(state))
         if state.value not in (SUCCESS, IN_PROGRESS):

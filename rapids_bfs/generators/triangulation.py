@@ -262,7 +262,7 @@ def _triangulate(points, corners, twins):
     _begin(points, 0, stride, stride // 2, corners, twins)
     t = 0
     last = 4
-    p = stride + stride // 2  # those before are there
+    p = stride + stride // 2  # earlier points are in already
     stride //= 2
     while stride:
         while p < n:

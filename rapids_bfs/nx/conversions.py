@@ -246,7 +246,7 @@ def _is_shown(below: Any, view: Any) -> bool:
 
 
 def _filters_edges(graph: Any) -> bool:
-    """Does a filter of edges decide how long NetworkX takes the rows of this graph for?"""
+    """Does this view, or one below it, filter edges, and so decide how long NetworkX finds its rows?"""
     while graph is not None:
         if getattr(graph, "_EDGE_OK", filters.no_filter) is not filters.no_filter:
             return True

@@ -103,7 +103,7 @@ class ConvertedGraph:
 
     @property
     def is_current(self) -> bool:
-        """Is the graph as it was when it was converted? False too if nothing tells (`state_of`)."""
+        """Is the graph as it was when it was converted? False too if `state_of` cannot tell."""
         return self.state is not None and self.state == state_of(self.origin)
 
     @property
