@@ -131,6 +131,7 @@ def test_igraph_reads_what_we_write(tmp_path: Path) -> None:
 
 def test_we_read_what_igraph_writes(tmp_path: Path) -> None:
     moby = load("moby")
+    moby = moby.filter(vertices=np.arange(len(moby)) % 4 == 0)  # a sixteenth of the edges; some words have none
     peer = moby.to("igraph")
     peer.es["weight"] = 0.5
     peer.write_ncol(str(tmp_path / "moby.ncol"))
