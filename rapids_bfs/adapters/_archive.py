@@ -121,9 +121,13 @@ class _Reader(io.RawIOBase):
         """The next bytes of the archive. Raises `InputError` if it unpacks to far more than it has."""
         data = self._stream.read(count)
         self._left -= len(data)
-        if self._left < 0:
-            raise InputError(f"{self._archive} unpacks to more than {EXPANSION} times its size beside its graph")
+        self._require_bounded(0)
         return data
+
+    def _require_bounded(self, count: int) -> None:
+        """Raise `InputError` if the archive unpacks to far more than it has by ``count`` further bytes."""
+        if count > self._left:
+            raise InputError(f"{self._archive} unpacks to more than {EXPANSION} times its size beside its graph")
 
     def files(self) -> Iterator[tarfile.TarInfo]:
         """The regular files, in order."""
@@ -133,6 +137,7 @@ class _Reader(io.RawIOBase):
             self._tar.members = []  # type: ignore[attr-defined]  # which it would keep
             if each.isreg():
                 yield each
+            self._require_bounded(self._tar.offset - self._tar.fileobj.tell())  # tarfile skips it even past the end
 
     def content_of(self, path: Path) -> _Reader:
         for each in self.files():

@@ -102,6 +102,16 @@ def test_a_member_that_claims_to_be_large(tmp_path: Path) -> None:
         read(path)
 
 
+@pytest.mark.parametrize("kind", [tarfile.REGTYPE, b"?"])
+def test_a_member_beside_the_graph_that_claims_to_be_large(tmp_path: Path, kind: bytes) -> None:
+    """Read apart: past the end of the archive tarfile goes on skipping what the header claims, a MiB at a time."""
+    member = tarfile.TarInfo("b.txt")
+    member.size, member.type = 1 << 62, kind
+    path = write(tmp_path / "a.tar", member.tobuf(tarfile.GNU_FORMAT) + archive({"a.mtx": ROAD}))
+    [told], _ = read_apart(path, timeout=60)
+    assert "a.tar unpacks to more than 100 times its size beside its graph" in told
+
+
 def test_an_archive_that_is_cut_short(tmp_path: Path) -> None:
     whole = gzip.compress(archive({"a.mtx": GENERAL + "3 3 9000\n" + "1 2\n" * 9000}))
     for length in (100, len(whole) - 30):
