@@ -94,6 +94,8 @@ def _gathered(batches: Iterable[Columns]) -> Iterator[Columns]:
     held: list[Columns] = []
     rows = 0
     for pair in batches:
+        if not len(pair[0]):  # Arrow does not join a slice of no rows that came by its C interface
+            continue
         if rows + len(pair[0]) > BLOCK and held:
             yield _joined(held)
             held, rows = [], 0

@@ -82,3 +82,16 @@ def test_what_is_no_result(tmp_path: Path, case: str) -> None:
     with pytest.raises(InputError, match=REFUSED[case][1]) as error:
         from_frame(graph, read_table(path, graph), str(path))
     check_message(error)
+
+
+def test_chunks_without_rows() -> None:
+    """A filter leaves them. Arrow's C interface tells the library of a slice of no rows that lies past its end."""
+    nothing = pa.array([], pa.int64())
+    sources = pa.chunked_array([pa.array([0]), nothing, pa.array([1, 2]), nothing])
+    for targets in (pa.array([1, 2, 0]), pa.chunked_array([[1, 2], [0]])):
+        table = pa.table({"src": sources, "dst": targets, "w": pa.array([7, 8, 9])})
+        graph = as_graph(table, edge_data=["w"])
+        assert (graph.targets.tolist(), graph.edge_data["w"].tolist()) == ([1, 2, 0], [7, 8, 9])
+    assert (
+        len(as_graph(pa.table({"src": pa.chunked_array([nothing] * 2), "dst": pa.chunked_array([nothing] * 2)}))) == 0
+    )
