@@ -281,17 +281,10 @@ def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = N
     vertices are not those of the graph, each once.
     """
     names = table.column_names
-    for column in ("vertex", "distance"):
-        if column not in names:
-            raise InputError(f"{where} has no column {column!r}: it has {', '.join(names)}")
     for column in RESULT_COLUMNS:
-        if names.count(column) > 1:
-            raise InputError(f"{where} has {names.count(column)} columns {column!r}: leave one")
+        require_column(table, column, where, optional=column == "predecessor")
     n = graph.num_vertices
     vertices = vertices_in(table, graph, where)
-    if table["distance"].null_count:
-        row = table["distance"].is_null().index(True).as_py()
-        raise InputError(f"{where}, column 'distance', row {row} (from 0): null is not a distance")
     distances = np.empty(n, np.int32)
     distances[vertices] = _distances_in(table["distance"].to_numpy(), where)
     predecessors = None
@@ -300,14 +293,16 @@ def from_frame(graph: Graph, table: Any, where: str, depth_limit: int | None = N
         ids = table["predecessor"].to_pylist()
         none = (None,) if graph.has_objects else (None, -1)
         known = np.array([id not in none for id in ids], bool)
-        predecessors[vertices[known]] = graph.vertices_of(id for id in ids if id not in none)
+        predecessors[vertices[known]] = _known(
+            graph, [id for id in ids if id not in none], f"{where}, column 'predecessor'"
+        )
     sources = np.flatnonzero(distances == 0)
     return BFSResult(graph.to(CPU), sources, distances, predecessors, depth_limit).to(graph.device)
 
 
 def vertices_in(table: Any, graph: Graph, where: str) -> np.ndarray:
     """The vertex of each row of an Arrow table. Raises `InputError` unless they are those of the graph, each once."""
-    vertices = graph.vertices_of(table["vertex"].to_pylist())
+    vertices = _known(graph, table["vertex"].to_pylist(), f"{where}, column 'vertex'")
     rows = np.bincount(vertices, minlength=graph.num_vertices)
     if (rows != 1).any():
         vertex = int(np.argmax(rows != 1))
@@ -315,6 +310,28 @@ def vertices_in(table: Any, graph: Graph, where: str) -> np.ndarray:
         found = f"occurs {rows[vertex]} times" if rows[vertex] else "is missing"
         raise InputError(f"{where} must hold each vertex of {graph.name} once: vertex {quoted(id)} {found}")
     return vertices
+
+
+def require_column(table: Any, column: str, where: str, *, optional: bool = False) -> None:
+    """Raise `InputError` unless an Arrow table has this column once, without nulls; if ``optional``, at most once."""
+    names = table.column_names
+    if names.count(column) > 1:
+        raise InputError(f"{where} has {names.count(column)} columns {column!r}: leave one")
+    if optional:
+        return
+    if column not in names:
+        raise InputError(f"{where} has no column {column!r}: it has {', '.join(names)}")
+    if table[column].null_count:
+        row = table[column].is_null().index(True).as_py()
+        raise InputError(f"{where}, column {column!r}, row {row} (from 0): null is not a {column}")
+
+
+def _known(graph: Graph, ids: list[Any], where: str) -> np.ndarray:
+    """`Graph.vertices_of`, whose `InputError` says where the ids are."""
+    try:
+        return graph.vertices_of(ids)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
 
 
 def _distances_in(column: np.ndarray, where: str) -> np.ndarray:

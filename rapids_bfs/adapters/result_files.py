@@ -46,13 +46,17 @@ def read_table(path: Path, graph: Graph) -> pa.Table:
     reference output of LDBC Graphalytics says.
 
     Raises `InputError` if there is none, if it has more rows than the graph has vertices, if ids are of another type
-    than those of the graph, or a distance is no int32.
+    than those of the graph, a distance is no int32, or a component no int64.
     """
     if value := REFERENCES.get(path.name[-4:].upper()):
         return _read_reference(path, graph, value)
     _require_suffix(path)
     file = file_at(path)
-    types = {"vertex": pa.large_string() if graph.has_objects else pa.int64(), "distance": pa.int32()}
+    types = {
+        "vertex": pa.large_string() if graph.has_objects else pa.int64(),
+        "distance": pa.int32(),
+        COMPONENT: pa.int64(),
+    }
     types["predecessor"] = types["vertex"]
     with file_errors(file, "a result"):
         table = _read(file, types, graph)

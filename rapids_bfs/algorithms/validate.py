@@ -17,7 +17,7 @@ from ..adapters.result_files import COMPONENT, read_table
 from ..errors import InputError
 from ..graph import Graph
 from ..loading import as_graph
-from ..result import Distances, from_frame, vertices_in
+from ..result import Distances, from_frame, require_column, vertices_in
 from ..validation import Verdict, verdict_of
 from .components import connected_components
 
@@ -70,6 +70,8 @@ def verdict_of_file(
     if COMPONENT in table.column_names:
         if depth_limit is not None or target is not None:
             raise InputError(f"{path} holds components, which have neither a depth limit nor a target")
+        for column in ("vertex", COMPONENT):
+            require_column(table, column, str(path))
         labels = np.empty(graph.num_vertices, np.int64)
         labels[vertices_in(table, graph, str(path))] = table[COMPONENT].to_numpy()
         return _verdict_of_components(graph, labels), []

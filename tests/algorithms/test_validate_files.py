@@ -7,10 +7,12 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
 import pytest
 from graph_files import check_message, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 import rapids_bfs
 from rapids_bfs import InputError, as_graph, bfs, read, validate
@@ -160,3 +162,31 @@ def test_what_does_not_go_with_an_output(tmp_path: Path, capsys: pytest.CaptureF
     saved = tmp_path / "b.csv"
     saved.write_text("vertex,distance\n0,0\n1,1\n2,2\n")
     assert validate([(0, 1), (1, 2)], saved)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"vertex": [0, 1, 5], "component": [0.2, 0.3, 0.4]}, "column 'component' holds double, not integers"),
+        ({"vertex": [0, 1, 5], "component": ["a", "a", "b"]}, "column 'component' holds string, not integers"),
+        ({"vertex": [0, 1, 5], "component": [0, None, 0]}, r"'component', row 1 \(from 0\): null is not a component"),
+        ({"vertex": [0, None, 5], "component": [0, 0, 0]}, r"'vertex', row 1 \(from 0\): null is not a vertex"),
+        ({"vertex": [0, 1, 6], "component": [0, 0, 0]}, "column 'vertex': 6 is not a vertex of edges"),
+        ({"id": [0, 1, 5], "component": [0, 0, 0]}, "has no column 'vertex': it has id, component"),
+        (
+            {"vertex": [0, 1, 5], "distance": [0, 1, -1], "predecessor": [-1, 7, -1]},
+            "column 'predecessor': 7 is not a vertex of edges",
+        ),
+    ],
+)
+def test_files_that_are_no_answer(tmp_path: Path, content: dict[str, list[object]], message: str) -> None:
+    parquet.write_table(pa.table(content), tmp_path / "mine.parquet")
+    with pytest.raises(InputError, match=rf"mine\.parquet.*{message}") as error:
+        validate(as_graph([(0, 1), (5, 1)]), tmp_path / "mine.parquet")
+    check_message(error)
+
+
+def test_components_in_two_columns(tmp_path: Path) -> None:
+    path = write(tmp_path / "mine.csv", "vertex,component,component\n0,0,1\n1,0,1\n5,0,1\n")
+    with pytest.raises(InputError, match=r"mine\.csv has 2 columns 'component': leave one"):
+        validate(as_graph([(0, 1), (5, 1)]), path)

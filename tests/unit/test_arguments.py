@@ -274,7 +274,7 @@ TABLE = {"vertex": [0, 1, 2], "distance": [0, 1, 2], "predecessor": [-1, 0, 1]}
         ({"predecessor": ["", "0", "1"]}, "'' is not a vertex"),
         ({"vertex": [0, 1, 1]}, "must hold each vertex of path:3 once"),
         ({"vertex": ["0", "1", "2"]}, "'0' is not a vertex"),
-        ({"vertex": [0, 1, None]}, "None is not a vertex"),
+        ({"vertex": [0, 1, None]}, r"row 2 \(from 0\): null is not a vertex"),
     ],
 )
 def test_a_table_that_is_no_result_is_refused(change, message):
