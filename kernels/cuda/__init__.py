@@ -33,6 +33,7 @@ FILES = {
     "predecessors": "graph/predecessors.cu",
     "neighborhoods": "neighborhoods/search.cu",
     "random_edges": "graph/random_edges.cu",
+    "sort_rows": "graph/sort_rows.cu",
     "two_kernel": "published/two_kernel.cu",
     "validation": "graph/validation.cu",
 }
@@ -60,7 +61,6 @@ KERNELS = {
         "place": "place<{vertex}, {offset}, long long>",
         "place_as_int": "place<{vertex}, {offset}, int>",
         "expand": "expand<{vertex}, {offset}>",
-        "pack": "pack<{vertex}, {offset}>",
         "distinct": "distinct<{vertex}, {offset}>",
     },
     "direction_optimizing": {
@@ -143,6 +143,10 @@ KERNELS = {
     "random_edges": {
         "rmat": "rmat<{vertex}>",
         "uniform": "uniform<{vertex}>",
+    },
+    "sort_rows": {
+        kernel: f"{kernel}<{{vertex}}, {{offset}}>"
+        for kernel in ("sort_short_rows", "sort_long_rows", "pack", "unpack")
     },
     "validation": {
         "check": "check<{vertex}, {offset}>",

@@ -140,15 +140,6 @@ __global__ void expand(const Offset* offsets, long long n, long long first, long
                  [=](long long place, long long row) { sources[place] = static_cast<Vertex>(row); });
 }
 
-// Keys that sort a block of arcs by row and target: the row, counted from `first_row`, above `bits` bits of the target.
-template <typename Vertex, typename Offset>
-__global__ void pack(const Offset* offsets, const Vertex* targets, long long n, long long first, long long count,
-                     long long first_row, long long bits, long long* keys) {
-    for_each_arc(offsets, n, first, count, [=](long long place, long long row) {
-        keys[place] = (row - first_row) << bits | static_cast<long long>(targets[first + place]);
-    });
-}
-
 // Which of a block of arcs are `kept`, not equal to the one before them in an ascending adjacency and, unless `loops`,
 // no self-loops; and how many of each row.
 template <typename Vertex, typename Offset>

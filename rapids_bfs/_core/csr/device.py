@@ -17,7 +17,7 @@ import cupy
 import numpy as np
 
 from ...errors import InputError
-from ..cuda.kernels import launch
+from ..cuda.kernels import THREADS, launch
 from ..dtypes import index_dtype
 from ..memory import require_device_bytes as require
 from ..rapids import driver_allocates
@@ -25,7 +25,9 @@ from .device_components import components as components
 from .device_filter import Kept as Kept
 
 BLOCK = 1 << 27  # arcs of a CSR that are read at a time
-PIECE = 1 << 28  # arcs that are sorted at once
+PIECE = 1 << 26  # arcs that are sorted at once by keys
+WARP_ROW = 256  # arcs of a row that a warp sorts,
+BLOCK_BYTES = 32 << 10  # and bytes of one that a block sorts, as in `kernels/cuda/graph/sort_rows.cu`
 EXCHANGE_BLOCK = 1 << 24
 LARGEST = np.iinfo(np.int64).max
 
@@ -192,21 +194,27 @@ def ascends(offsets: Any, targets: Any) -> bool:
 def ascending(
     offsets: Any, targets: Any, *, symmetric: bool = False, limit: int | None = None, result: Any = None
 ) -> CSR:
-    """The CSR with each adjacency in ascending order, sorted some rows at a time; ``symmetric`` is ignored.
+    """The CSR with each adjacency in ascending order; ``symmetric`` is ignored.
 
-    Targets are below ``limit``, by default n. ``result`` may be the targets themselves.
+    Targets are below ``limit``, by default n. ``result`` may be the targets themselves. Rows are sorted in their place,
+    those of more than `BLOCK_BYTES` by keys, 8 bytes an arc and as many for sorting, `PIECE` arcs at a time.
     """
-    n = len(offsets) - 1
+    result = targets.copy() if result is None else result
+    types, n, sizes = (targets.dtype, offsets.dtype), len(offsets) - 1, offsets[1:] - offsets[:-1]
+    launch("sort_rows", "sort_short_rows", *types, n, offsets, n, result)
+    rows = cupy.flatnonzero(sizes > WARP_ROW)
+    by_keys = sizes[rows] > BLOCK_BYTES // targets.dtype.itemsize
+    rows, others = rows[by_keys], rows[~by_keys]
+    launch("sort_rows", "sort_long_rows", *types, THREADS * len(others), offsets, others, len(others), result)
+    places = cupy.zeros(len(rows) + 1, offsets.dtype)
+    places[1:] = cupy.cumsum(sizes[rows])
     bits = (n if limit is None else limit).bit_length()
-    result = cupy.empty_like(targets) if result is None else result
-    for row, first, last in _pieces(offsets, len(targets)):
-        size = last - first
-        keys = cupy.empty(size, np.int64)
-        arguments = (offsets, targets, n, first, size, row, bits, keys)
-        launch("csr", "pack", targets.dtype, offsets.dtype, size, *arguments)
+    for _, first, last in _pieces(places, int(places[-1])):
+        keys = cupy.empty(last - first, np.int64)
+        arguments = (rows, places, len(rows), first, len(keys), bits, keys)
+        launch("sort_rows", "pack", *types, len(keys), offsets, result, *arguments)
         keys.sort()
-        keys &= (1 << bits) - 1
-        result[first:last] = keys
+        launch("sort_rows", "unpack", *types, len(keys), offsets, result, *arguments)
     return offsets, result
 
 

@@ -107,6 +107,25 @@ def test_ids_are_renamed_as_they_are_placed():
             assert_same_rows(found, rows(sources, rank[targets], n))
 
 
+def test_rows_of_every_size_are_sorted():
+    """By a warp, by a block and by keys, at the limits and between; `PIECE` divides the keys."""
+    for vertex, bound, piece in ((np.int32, 1 << 20, 1 << 26), (np.int64, 5, 1 << 11)):
+        longest = device_csr.BLOCK_BYTES // np.dtype(vertex).itemsize
+        limits = [limit + more for limit in (device_csr.WARP_ROW, longest) for more in (-1, 0, 1)]
+        rng = np.random.default_rng(5)
+        sizes = rng.permutation([0, 1, 2, 3, 31, 32, 33, *limits, *rng.integers(0, 300, 20), longest + 7])
+        offsets = np.r_[0, sizes.cumsum()].astype(np.int32)
+        given = rng.integers(0, bound, offsets[-1]).astype(vertex)
+        wanted = np.concatenate([np.sort(row) for row in np.split(given, offsets[1:-1])])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(device_csr, "PIECE", piece)
+            kept = given.copy()
+            np.testing.assert_array_equal(device_csr.ascending(offsets, given, limit=bound)[1], wanted)
+            np.testing.assert_array_equal(given, kept)
+            device_csr.ascending(offsets, given, limit=bound, result=given)
+        np.testing.assert_array_equal(given, wanted)
+
+
 def test_graphs_are_changed():
     for n, sources, targets in edges_of_every_kind():
         offsets, targets = rows(sources, targets, n)
@@ -258,7 +277,6 @@ FAULTS = {
         "expand: the row before": Fault(
             "sources[place] = static_cast<Vertex>(row);", "sources[place] = row - 1;", test_graphs_are_changed
         ),
-        "pack: rows of another piece": Fault("(row - first_row) << bits", "first_row << bits", test_graphs_are_changed),
         "distinct: loops": Fault("loops || target != row", "true", test_graphs_are_changed),
     },
     "masks": {
@@ -275,6 +293,16 @@ FAULTS = {
         ),
         "uniform: the first edge": Fault(
             "random_bits(stream, 1)", "random_bits(stream, 0)", test_random_edges_are_those_of_the_cpu, "urand"
+        ),
+    },
+    "sort_rows": {
+        "a merge: both runs from their begin": Fault("2 * run - 1", "run", test_rows_of_every_size_are_sorted),
+        "the last entry of a row": Fault("high < size", "high < size - 1", test_rows_of_every_size_are_sorted),
+        "a warp: its longest rows": Fault("size <= WARP_ROW", "size < WARP_ROW", test_rows_of_every_size_are_sorted),
+        "a block: its first row": Fault("i < count", "i < gridDim.x", test_rows_of_every_size_are_sorted),
+        "pack: one row": Fault("row << bits", "0", test_rows_of_every_size_are_sorted),
+        "unpack: the row, too": Fault(
+            "keys[key] & ((1ll << bits) - 1)", "keys[key]", test_rows_of_every_size_are_sorted
         ),
     },
     "validation": {
