@@ -9,6 +9,13 @@ struct Frontier {
     long long vertices, edges;
 };
 
+// Have the vertices of a frontier on average more than twice as many edges as those of the graph, of n vertices and m
+// edges? Then a level bottom-up is cheap: unvisited vertices with many edges soon find a hub, and the others have few to
+// probe.
+__device__ inline bool has_hubs(Frontier frontier, long long n, long long m) {
+    return static_cast<float>(frontier.edges) * n > 2.0f * frontier.vertices * m;
+}
+
 // A vertex of a frontier, for its edges.
 template <typename Offset>
 struct alignas(2 * sizeof(Offset)) Entry {

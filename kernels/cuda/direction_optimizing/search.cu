@@ -249,12 +249,6 @@ __device__ __forceinline__ void count_reached(const Worker& w, unsigned mine, Co
     }
 }
 
-// Have the vertices of a frontier many more edges than others?
-template <typename Vertex, typename Offset>
-__device__ __forceinline__ bool has_hubs(const Search<Vertex, Offset>& s, Frontier frontier) {
-    return static_cast<float>(frontier.edges) * s.n > 2.0f * frontier.vertices * s.m;
-}
-
 // Is a frontier with so many edges expanded faster bottom-up? A vertex that looks for it probes the fewer neighbours the
 // more edges the frontier has, and far fewer if there are hubs among them.
 template <typename Vertex, typename Offset>
@@ -267,7 +261,7 @@ __device__ __forceinline__ bool favors_bottom_up(const Search<Vertex, Offset>& s
 // most targets are visited already, and a second pass over the edges reads in vain.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool stores_exceed_l2(const Search<Vertex, Offset>& s, Frontier frontier) {
-    return s.passes > 1 && s.predecessors && frontier.edges > s.n && !has_hubs(s, frontier);
+    return s.passes > 1 && s.predecessors && frontier.edges > s.n && !has_hubs(frontier, s.n, s.m);
 }
 
 // A dense level that goes top-down, into `upcoming`: in passes over ranges of targets whose predecessors the L2 holds
@@ -344,7 +338,7 @@ __device__ __forceinline__ bool needs_queue(const Search<Vertex, Offset>& s, Pro
     const long long vertices = p.frontier.vertices;
     p.shrinking = bottom_up && vertices < expanded.vertices && vertices < s.n / s.beta ? p.shrinking + 1 : 0;
     if (bottom_up) return p.shrinking >= s.shrinking_levels;
-    return !favors_bottom_up(s, vertices * (s.m / s.n), p.unexplored, has_hubs(s, expanded));
+    return !favors_bottom_up(s, vertices * (s.m / s.n), p.unexplored, has_hubs(expanded, s.n, s.m));
 }
 
 // Put the frontier back into the queue, and go on in a copy of the newest bitmap.
@@ -404,7 +398,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         const long long chunks = expanded.vertices + expanded.edges / CHUNK;  // an upper bound
         const bool deep = cluster > 1 && p.poor < MOST_POOR;
         const bool small = p.queued && !p.no_room && chunks <= (deep ? s.cluster_chunks : s.single_block_chunks);
-        const bool bottom_up = !p.queued || favors_bottom_up(s, expanded.edges, p.unexplored, has_hubs(s, expanded));
+        const bool bottom_up =
+            !p.queued || favors_bottom_up(s, expanded.edges, p.unexplored, has_hubs(expanded, s.n, s.m));
         const bool dense = !small && (bottom_up || expanded.edges > s.dense);
         const bool with_isolated = done && (MASKED || s.fresh || ring.newest > ring.oldest);
         if (done || (dense && ring.is_full())) {

@@ -331,13 +331,6 @@ __device__ __forceinline__ bool may_overflow(const Ranks<Vertex, Offset>& x, lon
     return x.capacity < x.stride && edges > x.capacity * x.partitions * x.partitions;
 }
 
-// Have the frontier's vertices on average more than twice as many edges as those of the graph? Then a level bottom-up is
-// cheap: unvisited vertices with many edges soon find a hub, and the others have few to probe.
-template <typename Vertex, typename Offset>
-__device__ __forceinline__ bool has_hubs(const Ranks<Vertex, Offset>& x, long long vertices, long long edges) {
-    return static_cast<float>(edges) * x.vertices > 2.0f * vertices * x.arcs;
-}
-
 // One level. Returns whether all ranks arrived at its end.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
@@ -345,7 +338,8 @@ __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, co
     bool bottom_up = !p.queued;
     ++p.level;
     if (p.queued) {
-        const long long alpha = has_hubs(x, p.vertices, w.result->edges) ? OF_HUBS * s.alpha : s.alpha;
+        const long long alpha =
+            has_hubs({p.vertices, w.result->edges}, x.vertices, x.arcs) ? OF_HUBS * s.alpha : s.alpha;
         bottom_up = w.result->edges * alpha > p.unexplored || may_overflow(x, w.result->edges);
         p.unexplored -= w.result->edges;
     }

@@ -77,27 +77,34 @@ __device__ inline Run run_of(long long count, long long warp, long long warps) {
     return {min(warp * length, count), min((warp + 1) * length, count)};
 }
 
+// Load UNROLL pairs a lane from `start` on: their vertices as local ids and the parents. Lanes past the end of the run
+// have the first vertex, and are not `inside`.
+template <typename Vertex>
+__device__ __forceinline__ void load_pairs(const Pair<Vertex>* pairs, Run run, long long start, Vertex base,
+                                           bool (&inside)[UNROLL], Vertex (&vertex)[UNROLL], Vertex (&parent)[UNROLL]) {
+#pragma unroll
+    for (int k = 0; k < UNROLL; ++k) {
+        const long long which = start + k * WARP + lane_id();
+        inside[k] = which < run.end;
+        const Pair<Vertex> pair = inside[k] ? pairs[which] : Pair<Vertex>{base, 0};
+        vertex[k] = pair.vertex - base;
+        parent[k] = pair.parent;
+    }
+}
+
 // Settle the pairs of a run whose vertex is not visited, and append the vertices to the queue from `begin` on. Returns
 // their number for this lane; the sum over all lanes is the total.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ unsigned settle_pairs(const Search<Vertex, Offset>& s, unsigned* visited,
                                                  const Pair<Vertex>* pairs, Run run, Vertex base, int level,
                                                  long long begin, Counter* tail) {
-    const int lane = lane_id();
     unsigned found = 0;
     for (long long start = run.begin; start < run.end; start += UNROLL * WARP) {
         bool won[UNROLL];
         Vertex vertex[UNROLL], parent[UNROLL];
         unsigned word[UNROLL];
         Offset first[UNROLL], degree[UNROLL];
-#pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
-            const long long which = start + k * WARP + lane;
-            won[k] = which < run.end;
-            const Pair<Vertex> pair = won[k] ? pairs[which] : Pair<Vertex>{base, 0};
-            vertex[k] = pair.vertex - base;
-            parent[k] = pair.parent;
-        }
+        load_pairs(pairs, run, start, base, won, vertex, parent);
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             word[k] = ALL;
@@ -147,24 +154,17 @@ __device__ __forceinline__ void settle_own(const Search<Vertex, Offset>& s, cons
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void mark_pairs(const Search<Vertex, Offset>& s, unsigned* marked, const unsigned* visited,
                                            const Pair<Vertex>* pairs, Run run, Vertex base, int level) {
-    const int lane = lane_id();
     for (long long start = run.begin; start < run.end; start += UNROLL * WARP) {
+        bool inside[UNROLL];
         Vertex vertex[UNROLL], parent[UNROLL];
         unsigned before[UNROLL], word[UNROLL];
+        load_pairs(pairs, run, start, base, inside, vertex, parent);
 #pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
-            const long long which = start + k * WARP + lane;
-            const Pair<Vertex> pair = which < run.end ? pairs[which] : Pair<Vertex>{base, 0};
-            vertex[k] = pair.vertex - base;
-            parent[k] = pair.parent;
-            before[k] = which < run.end ? 0 : ALL;
-        }
-#pragma unroll
-        for (int k = 0; k < UNROLL; ++k) before[k] |= visited[word_of(vertex[k])];
+        for (int k = 0; k < UNROLL; ++k) before[k] = visited[word_of(vertex[k])];
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             word[k] = ALL;
-            if (!(before[k] & bit_of(vertex[k]))) {
+            if (inside[k] && !(before[k] & bit_of(vertex[k]))) {
                 word[k] = atomicOr(marked + word_of(vertex[k]), bit_of(vertex[k]));
             }
         }

@@ -344,11 +344,10 @@ FAULTS = {
     "dense: what a level before visited": Fault(
         "word[k] = visited[word_of(local_id)];", "word[k] = 0;", test_dense_top_down
     ),
-    "dense: its pairs are lost": Fault(
-        "before[k] = which < run.end ? 0 : ALL;", "before[k] = ALL;", test_dense_top_down
-    ),
+    "pairs: all are past the end": Fault("inside[k] = which < run.end;", "inside[k] = false;", test_top_down),
+    "dense: its pairs are lost": Fault("inside[k] && !(before[k] & bit_of(vertex[k]))", "false", test_dense_top_down),
     "dense: pairs of what a level before visited": Fault(
-        "before[k] |= visited[word_of(vertex[k])];", ";", test_dense_top_down
+        "before[k] = visited[word_of(vertex[k])];", "before[k] = 0;", test_dense_top_down
     ),
     "dense: nobody sees what it reached": Fault(
         "publish(x, p.newest, word, 0, ring.words, bits, false);", ";", test_dense_top_down
