@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._core.arguments import quoted
-from .._core.cuda.arrays import CUDA
 from .._core.formatting import counted
-from ..engines import path_between
-from ..engines.base import bounds_of
-from ..engines.operations import PATHS, by_kind
+from ..engines import path_between, paths_between
 from ..errors import InputError, NoPathError
 from ..graph import Graph, Mask, kept_mask, require_unmasked
 from ..loading import as_graph
@@ -186,31 +183,7 @@ def shortest_paths(
     if len(starts) != len(ends):
         raise InputError(f"shortest_paths takes a target for each source: {len(starts):,} and {len(ends):,} are given")
     require_unmasked(graph, mask, np.concatenate([starts, ends]))
-    return ShortestPaths(graph, starts, ends, *_paths_between(graph, starts, ends, mask))
-
-
-def _one_after_the_other(
-    graph: Any, sources: np.ndarray, targets: np.ndarray, mask: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Offsets and vertices (int64, on the host) of a path for each pair, empty if there is none."""
-    paths = [path_between(graph, *ends, mask) for ends in zip(sources.tolist(), targets.tolist(), strict=True)]
-    return bounds_of(np.array(list(map(len, paths)), np.int64)), np.concatenate([[], *paths]).astype(np.int64)
-
-
-_paths_between = by_kind(_one_after_the_other)
-
-
-@_paths_between.register(Graph)
-def _paths_of_graph(graph: Graph, sources: np.ndarray, targets: np.ndarray, mask: Any) -> tuple[np.ndarray, np.ndarray]:
-    if graph.device == CUDA:
-        return _one_after_the_other(graph, sources, targets, mask)
-    search = graph.traversals.get(PATHS)
-    if search is None:
-        from ..engines.cpu.bidirectional import Bidirectional  # late: it imports Numba
-
-        search = graph.traversals.setdefault(PATHS, Bidirectional(graph))
-    found: tuple[np.ndarray, np.ndarray] = search.paths(sources, targets, mask)
-    return found
+    return ShortestPaths(graph, starts, ends, *paths_between(graph, starts, ends, mask))
 
 
 def _several(ids: Any) -> Any:

@@ -22,6 +22,8 @@ from .operations import components as components
 from .operations import default_engines as default_engines
 from .operations import path_between as path_between
 from .operations import path_by_search as path_by_search
+from .operations import paths_between as paths_between
+from .operations import paths_one_by_one as paths_one_by_one
 from .operations import prepare as prepare
 from .operations import search as search
 from .operations import unsupported as unsupported

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial, wraps
-from typing import Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from .._core.csr import csr_for
 from .._core.cuda.arrays import CPU, CUDA
 from ..errors import InputError
 from ..graph import Graph, require_unmasked
-from .base import BatchTraversal, Betweenness, Options, Traversal
+from .base import BatchTraversal, Betweenness, Options, Traversal, bounds_of
 from .registry import EngineSpec, registered, require, resolve
+
+if TYPE_CHECKING:
+    from .cpu.bidirectional import Bidirectional
 
 MANY = 1 << 12  # edges each way of the graph of `compile_for`: engines may search a tiny graph in another way
 ORIGIN = np.array([0])
@@ -131,13 +134,29 @@ def path_between(graph: Any, source: int, target: int, vertices: Any = None) -> 
     are on none."""
     if graph.device == CUDA:
         return path_by_search(graph, source, target, vertices)
+    return _bidirectional(graph).path(source, target, vertices)
+
+
+@by_kind
+def paths_between(
+    graph: Any, sources: np.ndarray, targets: np.ndarray, vertices: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """`path_between` from each of these sources to the target beside it: bounds (int64, one more than there are pairs)
+    and vertices (int64), both on the host. Path i is ``vertices[bounds[i]:bounds[i + 1]]``."""
+    if graph.device == CUDA:
+        return paths_one_by_one(graph, sources, targets, vertices)
+    return _bidirectional(graph).paths(sources, targets, vertices)
+
+
+def _bidirectional(graph: Graph) -> Bidirectional:
+    """The buffers of the graph's searches between two vertices, made at the first of them."""
     searches = graph.traversals.get(PATHS)
     if searches is None:
         from .cpu.bidirectional import Bidirectional  # late: it imports Numba
 
         searches = graph.traversals.setdefault(PATHS, Bidirectional(graph))
-    path: np.ndarray = searches.path(source, target, vertices)
-    return path
+    found: Bidirectional = searches
+    return found
 
 
 @by_kind
@@ -155,6 +174,14 @@ def path_by_search(graph: Any, source: int, target: int, vertices: Any = None) -
     options = Options(target=target, vertices=vertices)
     path: np.ndarray = search(graph, np.array([source], np.int64), options, "auto").vertices_to(target)
     return path
+
+
+def paths_one_by_one(
+    graph: Any, sources: np.ndarray, targets: np.ndarray, vertices: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """`paths_between`, by `path_between` for one pair after the other."""
+    paths = [path_between(graph, *ends, vertices) for ends in zip(sources.tolist(), targets.tolist(), strict=True)]
+    return bounds_of(np.array(list(map(len, paths)), np.int64)), np.concatenate([[], *paths]).astype(np.int64)
 
 
 @by_kind
