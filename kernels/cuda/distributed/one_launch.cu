@@ -44,7 +44,7 @@
 
 constexpr long long TRACED = 1 << 20;
 constexpr long long GIVEN_UP = 1ll << 62;
-constexpr long long OF_HUBS = 4;  // times alpha where hubs are in the frontier
+constexpr long long OF_HUBS = 4;  // times as soon bottom-up, and dense, where hubs are in the frontier
 
 using Worker = WorkerOf<GlobalResult>;
 
@@ -245,10 +245,11 @@ __device__ __forceinline__ unsigned publish_marked(const Ranks<Vertex, Offset>& 
 }
 
 // Expand a frontier of many edges: what is reached lies in a bitmap alone, of which all ranks get a copy. This rank's own
-// vertices get their predecessors at once.
+// vertices get their predecessors at once. `test`: look first which neighbours are marked.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool go_top_down_dense(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
-                                                  const Worker& w, Progress& p, BitmapRing& ring, bool& fits) {
+                                                  const Worker& w, Progress& p, BitmapRing& ring, bool test,
+                                                  bool& fits) {
     make_room(s, w, ring);
     const Vertex base = static_cast<Vertex>(x.rank * x.stride);
     const unsigned* const visited = ring.visited();
@@ -257,7 +258,7 @@ __device__ __forceinline__ bool go_top_down_dense(const Search<Vertex, Offset>& 
         settle_own(s, visited, base, won, vertex, parent, p.level);
         send_pairs(x, won, vertex, parent);
     };
-    expand_frontier<COUNT, false>(s, x.marked, base, 0, w.result->own, w.warp, w.warps, send);
+    expand_frontier<COUNT>(s, x.marked, base, 0, w.result->own, w.warp, w.warps, send, test);
     if (!end_phase(s, x, w, p, 0)) return false;
     fits = !w.result->overflown;
     if (!fits) return true;
@@ -335,18 +336,19 @@ __device__ __forceinline__ bool may_overflow(const Ranks<Vertex, Offset>& x, lon
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                              const Worker& w, Progress& p, BitmapRing& ring) {
-    bool bottom_up = !p.queued;
+    bool bottom_up = !p.queued, hubs = false;
     ++p.level;
     if (p.queued) {
-        const long long alpha =
-            has_hubs({p.vertices, w.result->edges}, x.vertices, x.arcs) ? OF_HUBS * s.alpha : s.alpha;
-        bottom_up = w.result->edges * alpha > p.unexplored || may_overflow(x, w.result->edges);
+        hubs = has_hubs({p.vertices, w.result->edges}, x.vertices, x.arcs);
+        bottom_up = w.result->edges * s.alpha * (hubs ? OF_HUBS : 1) > p.unexplored || may_overflow(x, w.result->edges);
         p.unexplored -= w.result->edges;
     }
     if (!bottom_up) {
         bool fits;
-        const bool dense = w.result->edges > s.dense && p.level > 1;  // predecessors are cleared by level 2
-        if (!(dense ? go_top_down_dense(s, x, w, p, ring, fits) : go_top_down(s, x, w, p, ring, fits))) return false;
+        // Predecessors are cleared by level 2.
+        const bool dense = w.result->edges * (hubs ? OF_HUBS : 1) > s.dense && p.level > 1;
+        if (!(dense ? go_top_down_dense(s, x, w, p, ring, hubs, fits) : go_top_down(s, x, w, p, ring, fits)))
+            return false;
         bottom_up = !fits;
     }
     if (bottom_up) {

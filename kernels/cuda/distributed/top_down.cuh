@@ -11,12 +11,12 @@ struct alignas(2 * sizeof(Vertex)) Pair {
 };
 
 // Mark the neighbours of the frontier from `begin` on, a run of its edges for each warp. The whole warp calls
-// send(won, neighbor, parent) with COUNT neighbours a lane, of which it has won those that it marked. TEST: look first
+// send(won, neighbor, parent) with COUNT neighbours a lane, of which it has won those that it marked. `test`: look first
 // which are marked.
-template <int COUNT = UNROLL, bool TEST = true, typename Vertex, typename Offset, typename Send>
+template <int COUNT = UNROLL, typename Vertex, typename Offset, typename Send>
 __device__ __forceinline__ void expand_frontier(const Search<Vertex, Offset>& s, unsigned* marked, Vertex base,
                                                 long long begin, Frontier frontier, long long warp, long long warps,
-                                                const Send& send) {
+                                                const Send& send, bool test = true) {
     const int lane = lane_id();
     const long long edges_per_warp = (frontier.edges + warps - 1) / warps;
     const long long run = (edges_per_warp + WARP - 1) / WARP * WARP;
@@ -49,7 +49,7 @@ __device__ __forceinline__ void expand_frontier(const Search<Vertex, Offset>& s,
                 neighbor[k] = 0;
                 if (won[k]) neighbor[k] = __ldg(s.targets + (shift + batch + lane));
             }
-            if constexpr (TEST) {
+            if (test) {
 #pragma unroll
                 for (int k = 0; k < COUNT; ++k) word[k] = marked[word_of(neighbor[k])];
 #pragma unroll
