@@ -14,12 +14,13 @@ import sys
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from .._core.cuda.driver import cuda_major
 from .._core.forks import generation
 from ..errors import InputError
+from .peer_memory import freeing
 
 SONAME = "libnccl.so.2"
 SUCCESS, IN_PROGRESS = 0, 7  # ncclSuccess, ncclInProgress
@@ -140,13 +141,20 @@ class Library:
 
 
 class Handle:
-    """The communicator of one rank. No other call may run while it is aborted, which frees it, as garbage collection
-    does."""
+    """The communicator of one rank. No other call may run while it is aborted, which frees it. Without references it is
+    aborted too, while no SPMD call runs: that waits for all kernels on the device, and these may wait for another rank.
+    """
 
     def __init__(self, library: Library, comm: ctypes.c_void_p) -> None:
         self.library, self.comm = library, comm
-        self.abort = weakref.finalize(self, _abort, library, comm, generation())
-        self.abort.atexit = False
+        self._abort = partial(_abort, library, comm, generation())
+        self._later = weakref.finalize(self, freeing().put, self._abort)
+        self._later.atexit = False
+
+    def abort(self) -> None:
+        """Abort it now, the first time."""
+        if self._later.detach():
+            self._abort()
 
     def in_progress(self) -> bool:
         """Is the last call still being issued? Raises `NcclError` if it failed."""
@@ -172,6 +180,8 @@ class Handle:
         self.library.call(name, *given)
 
 
-def _abort(library: Library, comm: ctypes.c_void_p, process: int) -> None:
+def _abort(library: Library, comm: ctypes.c_void_p, process: int) -> bool:
+    """Whether it is done, as `freeing` asks."""
     if process == generation():  # a fork copies no communicators
         library.functions["ncclCommAbort"](comm)
+    return True

@@ -12,7 +12,7 @@ import pytest
 
 from rapids_bfs import InputError, TraversalError
 from rapids_bfs.distributed import communicators as communicator
-from rapids_bfs.distributed import nccl, nccl_library
+from rapids_bfs.distributed import nccl, nccl_library, peer_memory
 from rapids_bfs.distributed.communicators import Aborted
 from rapids_bfs.distributed.launchers import Threads
 from rapids_bfs.distributed.nccl import NcclCommunicator, Ranks
@@ -382,6 +382,13 @@ class FakeLibrary:
         return call
 
 
+def all_is_freed(timeout=60.0):
+    """Is all that has no references freed, within so many seconds?"""
+    done = threading.Event()
+    peer_memory.freeing().put(lambda: done.set() or True)
+    return done.wait(timeout)
+
+
 class TestLibrary:
     def test_a_rank_joins_without_waiting(self):
         functions = FakeLibrary(states=[7, 0])
@@ -403,7 +410,20 @@ class TestLibrary:
         first.abort()
         del first, second
         gc.collect()
+        all_is_freed()
         assert functions.calls.count("ncclCommAbort") == 2
+
+    def test_a_handle_is_freed_while_no_call_runs(self):
+        """Or it would wait for another rank's kernel, which waits for a kernel of this thread."""
+        functions = FakeLibrary()
+        handle = nccl_library.Library(functions).join(2, bytes(128), 0)
+        with peer_memory.at_work().working():
+            del handle
+            gc.collect()
+            assert not all_is_freed(0.5)
+            assert "ncclCommAbort" not in functions.calls
+        assert all_is_freed()
+        assert functions.calls.count("ncclCommAbort") == 1
 
     @pytest.mark.parametrize(
         ("platform", "says"), [("linux", "pip install nvidia-nccl-cu13"), ("win32", "NCCL is not available on Windows")]
