@@ -35,6 +35,7 @@ PAIRS = (
     ("u", "v"),
     ("head", "tail"),
 )
+USUAL = {name for pair in PAIRS for name in pair}
 
 MAX_LISTED = 20  # names of columns in a message
 
@@ -123,12 +124,17 @@ def _nulls(array: pa.Array) -> pa.Array | None:
 
 
 def choose_columns(
-    names: Sequence[str], source: str | None, target: str | None, where: str, edge_data: Iterable[str] | None = None
+    names: Sequence[str],
+    source: str | None,
+    target: str | None,
+    where: str,
+    edge_data: Iterable[str] | None = None,
+    index: Iterable[Any] = (),
 ) -> tuple[tuple[int, int], tuple[str, str]]:
     """Places and names of the source and target columns: those asked for, else a usual pair, else the only two
     besides ``edge_data``.
 
-    Raises `InputError` listing the columns there are.
+    Raises `InputError` listing the columns there are, or if a usual name is that of the frame's ``index`` instead.
     """
     listed = ", ".join(map(quoted, names[:MAX_LISTED])) + (", ..." if len(names) > MAX_LISTED else "")
     there = f"its columns are {listed}" if names else "it has no columns"
@@ -145,6 +151,10 @@ def choose_columns(
     places = [(lower.index(u), lower.index(v)) for u, v in PAIRS if lower.count(u) == lower.count(v) == 1]
     others = [place for place, name in enumerate(names) if name not in data]
     if len(set(names)) == len(names) and len(others) == 2:
+        if not places and (ends := [name for name in index if str(name).strip().lower() in USUAL]):
+            raise InputError(
+                f"{where} has {quoted(ends[0])} as its index: call reset_index(), or name source and target"
+            )
         places.extend([(others[0], others[1]), (others[1], others[0])])
     for i, j in places:
         if source in (None, names[i]) and target in (None, names[j]):

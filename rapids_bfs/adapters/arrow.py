@@ -82,7 +82,7 @@ def _from_pandas(
     if not isinstance(obj, pd.DataFrame):
         raise InputError(f"{name}: a pandas {type(obj).__name__} is not a table of edges: give a DataFrame")
     names = [str(column) for column in obj.columns]
-    places, columns = choose_columns(names, source, target, name, edge_data)
+    places, columns = choose_columns(names, source, target, name, edge_data, obj.index.names)
     options["data"] = carried(edge_data, names, columns, len(obj), name, lambda place: obj.iloc[:, place])
     series = [obj.iloc[:, place] for place in places]
     arrays = [array_of(ids) for ids in series]

@@ -398,3 +398,9 @@ class TestDistributed:
         frame = dd.from_delayed([dask.delayed(open)("/no/such/file")], meta={"u": "int64", "v": "int64"})
         with dask_client.as_current(), dask.config.set(scheduler=dask_client), pytest.raises(FileNotFoundError):
             from_dask_cudf(frame, source="u", target="v", device="cpu")
+
+
+def test_an_end_of_the_edges_in_the_index():
+    frame = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "w": [5, 6]}).set_index("src")
+    with pytest.raises(InputError, match=r"has 'src' as its index: call reset_index\(\)"):
+        as_graph(dd.from_pandas(frame, npartitions=1))

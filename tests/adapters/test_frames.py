@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -95,3 +96,18 @@ def test_chunks_without_rows() -> None:
     assert (
         len(as_graph(pa.table({"src": pa.chunked_array([nothing] * 2), "dst": pa.chunked_array([nothing] * 2)}))) == 0
     )
+
+
+@pytest.mark.parametrize("place", ["src", " Target ", ("x", "from")])
+def test_an_end_of_the_edges_in_the_index(place: Any) -> None:
+    """The two columns besides it would be taken for the edges otherwise, one of them weights."""
+    frame = pd.DataFrame({"a": [0, 1], "dst": [1, 2], "w": [5, 6]})
+    index = frame["a"] if isinstance(place, str) else [frame["a"], frame["a"]]
+    indexed = frame.drop(columns="a").set_index(index)
+    indexed.index.names = [place] if isinstance(place, str) else list(place)
+    for given_columns in ({}, {"source": "dst"}):
+        with pytest.raises(InputError, match=r"frame has '.*' as its index: call reset_index\(\)") as error:
+            as_graph(indexed, **given_columns)
+        check_message(error)
+    assert as_graph(indexed, source="dst", target="w").num_edges == 2
+    assert as_graph(indexed.rename(columns={"dst": "u", "w": "v"})).num_edges == 2
