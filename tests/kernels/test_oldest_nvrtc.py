@@ -1,7 +1,7 @@
 """Every CUDA file compiles with the oldest NVRTC that CuPy takes, not with the newest alone.
 
 Its wheel, nvidia-cuda-nvrtc-cu12, lies beside whichever newer one the other tests load. It changes the locale of those
-who call it, so a process of its own does. It optimizes with ``--all-architectures`` alone, see `test_kernels_compile`.
+who call it, so a process of its own does.
 """
 
 import ctypes
@@ -16,7 +16,6 @@ from rapids_bfs.kernels import cuda as cuda_kernels
 
 WHEEL = "nvidia-cuda-nvrtc-cu12"
 ARCHITECTURE = "--gpu-architecture=compute_75"  # to PTX: the rest takes longer, and the newest does it too
-UNOPTIMIZED = "--device-debug"
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +38,13 @@ def version(library: str) -> tuple[int, int]:
     return major.value, minor.value
 
 
-def complaints(library: str, name: str, *more: str) -> str:
-    """What the compiler, given more options, says of a file; nothing if it compiles."""
+def complaints(library: str, name: str) -> str:
+    """What the compiler says of a file; nothing if it compiles."""
     nvrtc, program = ctypes.CDLL(library), ctypes.c_void_p()
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), cuda_kernels.source(name).encode(), b"file.cu", 0, None, None)
     for instance in cuda_kernels.expressions(name, 4, 4).values():
         nvrtc.nvrtcAddNameExpression(program, instance.encode())
-    options = [option.encode() for option in (*cuda_kernels.OPTIONS, ARCHITECTURE, *more)]
+    options = [option.encode() for option in (*cuda_kernels.OPTIONS, ARCHITECTURE)]
     if nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options)) == 0:
         return ""
     size = ctypes.c_size_t()
@@ -60,6 +59,5 @@ def test_it_is_the_oldest(process: Executor, library: str) -> None:
 
 
 @pytest.mark.parametrize("name", cuda_kernels.FILES)
-def test_cuda_file_compiles(process: Executor, library: str, name: str, pytestconfig: pytest.Config) -> None:
-    more = [] if pytestconfig.getoption("--all-architectures") else [UNOPTIMIZED]
-    assert process.submit(complaints, library, name, *more).result() == ""
+def test_cuda_file_compiles(process: Executor, library: str, name: str) -> None:
+    assert process.submit(complaints, library, name).result() == ""
