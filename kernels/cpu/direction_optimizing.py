@@ -1,18 +1,16 @@
 """Direction-optimizing BFS, by a team of threads.
 
 Levels with few edges are left to the textbook queue, on the calling thread: grids and paths have no others. Threads of
-the `team` take the blocks of any other; their number grows with the work of the level. A level goes bottom-up if that
-costs less by estimate, `_bottom_up_pays`. The search ends when nothing is left to be found.
+the `team` share any other; their number grows with the work of the level. Once levels grow fast, the helpers are
+summoned, to be awake in time. A level goes bottom-up if that costs less by estimate, `_bottom_up_pays`. The search ends
+when nothing is left to be found.
 
-*Top-down*: threads take blocks of the frontier from a queue; the thread that sets a neighbour's bit in the
-bitmap ``visited`` wins it. It goes to that thread's own buffer, and from there its distance, predecessor and place in
-the queue are written many at a time: an atomic waits for the writes before it. *Bottom-up*: threads take blocks of
-64-vertex words; each unvisited vertex looks for a neighbour in the frontier's bitmap and stops at the first. It
-looks at its ``hub`` first, the in-neighbour with the most out-edges; on skewed graphs few need to look further. A
-word belongs to one thread, so nothing here is atomic.
+*Top-down*: see `top_down`. *Bottom-up*: threads take blocks of 64-vertex words; each unvisited vertex looks for a
+neighbour in the frontier's bitmap and stops at the first. It looks at its ``hub`` first, the in-neighbour with the most
+out-edges; on skewed graphs few need to look further. A word belongs to one thread, so nothing here is atomic.
 
-A top-down level costs one bit test per frontier edge and one atomic OR per vertex found; a bottom-up level at most
-one bit test per edge into an unvisited vertex. A distance and a predecessor are written once per vertex and run.
+A top-down level costs one bit test per frontier edge, and another for those to unvisited vertices; a bottom-up level at
+most one bit test per edge into an unvisited vertex. A distance and a predecessor are written once per vertex and run.
 Indices are unsigned: Numba tests signed ones, which may count from the end.
 
 ====================================  ========================================================================
@@ -25,9 +23,9 @@ Indices are unsigned: Numba tests signed ones, which may count from the end.
 ``visited[words]``                    bitmap of the vertices found so far, of the sourceless and of the masked ones
 ``frontier[words], found[words]``     bitmaps of the level being expanded and of the next
 ``queue[n]``                          vertices in the order in which they were found; the frontier is a run of it
-``buffers[threads, 2, CAPACITY]``     vertices won and their predecessors, on their way into the arrays
-``counters[COUNTERS]``                shared by the threads: the next block to take, the end of the queue; and how many
-                                      sources the last search had, which begin the queue
+``pool, bins``                        of `top_down`
+``counters[COUNTERS]``                shared by the threads: the next block and chunk to take, the end of the queue; and
+                                      how many sources the last search had, which begin the queue
 ``notes[n + 1]``                      when each level ended, and its direction, if wanted
 ====================================  ========================================================================
 
@@ -40,35 +38,34 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from .atomics import fetch_add, fetch_or, prefetch
+from .atomics import fetch_add, prefetch
 from .bits import LAST, ONE, WORD, bit_of, count_ones, lowest_one, word_of
 from .clock import ticks
 from .compiled import borrowing, serial
-from .sequential import expand, prefetch_ahead
-from .team import shared
+from .sequential import expand
+from .team import ready, shared, summon
+from .top_down import NEXT_BLOCK, SOURCES, TAIL, expand_by_threads, grows
 
-# What an edge of the frontier costs top-down, and a vertex bottom-up besides its probes, in probes. Threads help little
-# top-down: an edge counts as often as there are threads, up to so many.
-EDGE, VERTEX, MOST_COUNTED = 4, 2, 16
-# Portions of work: there are no more threads than portions, and only one for fewer than `FEW`, which it finishes before
-# the others wake up.
+EDGE, VERTEX = 4, 2  # what an edge of the frontier costs top-down, and a vertex bottom-up besides its probes, in probes
+# Portions of work: there are no more threads than portions, and only one for fewer than `FEW` of those for threads that
+# must be woken. Threads that are awake begin at once, and take smaller ones.
 FEW = 2
-EDGES = 1 << 12  # of the frontier, top-down
-LINES = 1 << 10  # words of the bitmap, top-down: threads contend for the cache lines of a smaller one
-WORDS = 1 << 9  # bottom-up
+EDGES, EDGES_AWAKE = 1 << 12, 1 << 10  # of the frontier, top-down
+WORDS, WORDS_AWAKE = 1 << 9, 1 << 6  # of the bitmap, bottom-up
 WORDS_READ = 1 << 12  # where bits are only read
-LEAST_SHARED = FEW * min(LINES, WORDS, WORDS_READ)  # words of the bitmap; a search of fewer has one thread
-QUEUE_BLOCK = 256  # frontier vertices that a thread takes at a time
-BLOCKS = 8  # of a level for each thread, if that makes blocks smaller
-WORD_BLOCK = 64  # bitmap words that a thread takes at a time
+LEFT = 1 << 12  # vertices to be found; looking for fewer, threads need not be awake
+LEAST_TOP_DOWN = 3 << 9  # words of the bitmap for two threads top-down, as each edge is handled twice
+LEAST, LEAST_OF_MANY = FEW * WORDS, FEW * WORDS_AWAKE  # words of the bitmap for two threads, and for more
+NO_LIMIT = (1 << 63) - 1
+SOON = 1 << 10  # edges of a level that may announce larger ones
+WORD_BLOCK = 64  # bitmap words that a thread takes at a time,
+WORD_BLOCKS = 64  # or fewer, for so many blocks,
+LINE = 8  # but no less than a cache line
 BATCH = np.uint64(4)  # in-neighbours that are probed at a time
-CAPACITY = 1024  # vertices in a thread's buffer
-
-NEXT_BLOCK, TAIL, SOURCES, COUNTERS = 0, 8, 16, 24  # elements of `counters`, a cache line apart
 
 Search = namedtuple(
     "Search",
-    "offsets targets most in_offsets in_targets hub visited frontier found distances predecessors queue buffers"
+    "offsets targets most in_offsets in_targets hub visited frontier found distances predecessors queue pool bins"
     " counters",
 )
 
@@ -103,54 +100,6 @@ def prepare(offsets, in_offsets, in_targets, hub, sourceless, counters, team, th
     _find_hubs(team, threads, (offsets, in_offsets, in_targets, hub, sourceless, counters))
 
 
-@borrowing(shared)
-def _top_down(arguments, thread):
-    """Expand ``queue[:end]`` from the next block on; return the out-edges of the vertices found."""
-    s, end, level, block = arguments
-    buffer = s.buffers[thread]
-    held = 0
-    edges = 0
-    while True:
-        start = fetch_add(s.counters, NEXT_BLOCK, block)
-        if start >= end:
-            break
-        head, stop = np.uint64(start), np.uint64(min(start + block, end))
-        while head < stop:
-            vertex = np.uint64(s.queue[head])
-            prefetch_ahead(s.offsets, s.targets, s.queue, head, np.uint64(end))
-            head += ONE
-            edge, last = np.uint64(s.offsets[vertex]), np.uint64(s.offsets[vertex + ONE])
-            while edge < last:
-                neighbor = np.uint64(s.targets[edge])
-                edge += ONE
-                word, bit = word_of(neighbor), bit_of(neighbor)
-                if s.visited[word] & bit or fetch_or(s.visited, word, bit) & bit:
-                    continue
-                if held == CAPACITY:
-                    edges += _flush(s, level, buffer, held)
-                    held = 0
-                buffer[0, held] = neighbor
-                buffer[1, held] = vertex
-                held += 1
-    return edges + _flush(s, level, buffer, held)
-
-
-@borrowing(serial)
-def _flush(s, level, buffer, held):
-    """Write and enqueue the vertices in the buffer (row 0: vertices, row 1: predecessors); return their out-edges."""
-    tail = np.uint64(fetch_add(s.counters, TAIL, held))
-    edges = 0
-    for i in range(np.uint64(held)):
-        vertex = np.uint64(buffer[0, i])
-        s.queue[tail + i] = vertex
-        s.distances[vertex] = level
-        edges += s.offsets[vertex + ONE] - s.offsets[vertex]
-    if len(s.predecessors):
-        for i in range(np.uint64(held)):
-            s.predecessors[np.uint64(buffer[0, i])] = buffer[1, i]
-    return edges
-
-
 @borrowing(serial)
 def _first_hit(frontier, in_targets, start, stop):
     """The first of the edges ``start..stop - 1`` whose end is in the frontier, or -1.
@@ -174,17 +123,24 @@ def _first_hit(frontier, in_targets, start, stop):
     return np.int64(-1)
 
 
+@njit(inline="always")
+def _word_block(words):
+    """How many words of a bitmap a thread takes at a time."""
+    return max(LINE, min(WORD_BLOCK, words // WORD_BLOCKS))
+
+
 @borrowing(shared)
 def bottom_up_level(arguments, thread):
     """Let unvisited vertices look for the frontier, a block of words at a time; return how many found it."""
     s, frontier, found, level = arguments
     want_predecessors = len(s.predecessors) > 0
     total = 0
+    block = _word_block(len(s.visited))
     while True:
-        start = fetch_add(s.counters, NEXT_BLOCK, WORD_BLOCK)
+        start = fetch_add(s.counters, NEXT_BLOCK, block)
         if start >= len(s.visited):
             break
-        for word in range(start, min(start + WORD_BLOCK, len(s.visited))):
+        for word in range(start, min(start + block, len(s.visited))):
             first = np.uint64(word) * np.uint64(WORD)
             unvisited = ~s.visited[word]
             hits = np.uint64(0)
@@ -229,11 +185,12 @@ def to_queue(arguments, thread):
     """Append the vertices of the bitmap to the queue, a block of words at a time; return their out-edges."""
     s, bitmap = arguments
     edges = 0
+    block = _word_block(len(bitmap))
     while True:
-        start = fetch_add(s.counters, NEXT_BLOCK, WORD_BLOCK)
+        start = fetch_add(s.counters, NEXT_BLOCK, block)
         if start >= len(bitmap):
             break
-        stop = min(start + WORD_BLOCK, len(bitmap))
+        stop = min(start + block, len(bitmap))
         held = 0
         for word in range(start, stop):
             held += count_ones(bitmap[word])
@@ -254,11 +211,12 @@ def _mark_unreached(arguments, thread):
     """Write -1 at the vertices that no level reached, a block of words at a time."""
     s, masked = arguments
     want_predecessors = len(s.predecessors) > 0
+    block = _word_block(len(s.visited))
     while True:
-        start = fetch_add(s.counters, NEXT_BLOCK, WORD_BLOCK)
+        start = fetch_add(s.counters, NEXT_BLOCK, block)
         if start >= len(s.visited):
             break
-        for word in range(start, min(start + WORD_BLOCK, len(s.visited))):
+        for word in range(start, min(start + block, len(s.visited))):
             bits = ~s.visited[word]
             if len(masked):
                 bits |= masked[word]
@@ -272,38 +230,64 @@ def _mark_unreached(arguments, thread):
 
 
 @njit(inline="always")
-def _bottom_up_pays(s, edges, left, degree, threads):
-    """Would ``left`` vertices look for the frontier, by so many threads, in less time than its ``edges`` take top-down?
+def _bottom_up_pays(s, edges, left, degree):
+    """Would ``left`` vertices look for the frontier in less time than its ``edges`` take top-down?
 
     Each probes in-edges until one comes from the frontier: all of them, ``degree`` on average, or fewer if the frontier
     has more edges than there are such vertices. A level bottom-up also goes over the whole bitmap.
     """
-    weighed = EDGE * min(threads, MOST_COUNTED) * (edges - len(s.visited))
+    weighed = EDGE * (edges - len(s.visited))
     return weighed > 0 and weighed > left * (VERTEX + left * degree / max(left, edges))
 
 
 @njit(inline="always")
-def _edges_from(s, begin, end, left, degree, threads):
+def _edges_from(s, begin, end, left, degree):
     """Out-edges of ``queue[begin:end]``, or a bound of them if even so many are few."""
     edges = (end - begin) * s.most
-    if not _are_few(s, edges, left, degree, threads):
-        edges = 0
-        for position in range(np.uint64(begin), np.uint64(end)):
-            vertex = np.uint64(s.queue[position])
-            edges += s.offsets[vertex + ONE] - s.offsets[vertex]
+    if not _are_few(s, edges, left, degree):
+        edges = _count_edges(s, begin, end)
     return edges
 
 
 @njit(inline="always")
-def _are_few(s, edges, left, degree, threads):
+def _count_edges(s, begin, end):
+    """Out-edges of ``queue[begin:end]``."""
+    edges = 0
+    for position in range(np.uint64(begin), np.uint64(end)):
+        vertex = np.uint64(s.queue[position])
+        edges += s.offsets[vertex + ONE] - s.offsets[vertex]
+    return edges
+
+
+@njit(inline="always")
+def _are_few(s, edges, left, degree):
     """Does a level with so many out-edges stay with the queue, on the calling thread?"""
-    return edges < FEW * EDGES and not _bottom_up_pays(s, edges, left, degree, threads)
+    return edges < FEW * EDGES and not _bottom_up_pays(s, edges, left, degree)
 
 
 @borrowing(serial)
 def _deserved(threads, pieces, portion):
     """The number of threads for this many pieces of work."""
     return min(threads, pieces // portion) if pieces >= FEW * portion else 1
+
+
+@borrowing(serial)
+def _expanders(threads, awake, vertices, edges, words):
+    """The number of threads for a level top-down of so many vertices and edges, and the same as a team takes it."""
+    woken = _deserved(min(threads, vertices), edges, EDGES)
+    there = min(awake, vertices, edges // EDGES_AWAKE) if edges >= FEW * EDGES else 1
+    most = max(woken, there)
+    if most < 2 or (most == 2 and words < LEAST_TOP_DOWN):
+        return 1, 1
+    return most, woken if woken == most else -threads
+
+
+@borrowing(serial)
+def _searchers(threads, awake, left, words):
+    """The number of threads for a level bottom-up in which so many vertices are left, as a team takes it."""
+    woken = _deserved(threads, words, WORDS)
+    there = left >= LEFT and words >= FEW * WORDS_AWAKE
+    return -threads if there and (woken < 2 or woken < awake) else woken
 
 
 @borrowing(serial)
@@ -347,8 +331,9 @@ def _mark_reached(s, sourceless, masked, sources, bitmap):
 
 
 @borrowing(serial)
-def _by_queue(s, begin, end, level, left, degree, depth_limit, target, notes, threads):
-    """Let the textbook queue expand ``queue[begin:end]``, and the levels after it while they have few edges.
+def _by_queue(s, begin, end, level, left, degree, depth_limit, target, notes, many):
+    """Let the textbook queue expand ``queue[begin:end]``, and the levels after it while they have few edges, fewer than
+    ``many``.
 
     Return the last of these levels, the begin and end of what it found, its out-edges, and the vertices left. This is
     apart from the other levels for the compiler to keep the variables of its loop in registers.
@@ -365,25 +350,16 @@ def _by_queue(s, begin, end, level, left, degree, depth_limit, target, notes, th
             break
         if target >= 0 and s.visited[word_of(target)] & bit_of(target):
             break
-        edges = _edges_from(s, begin, end, left, degree, threads)
-        if not _are_few(s, edges, left, degree, threads):
+        edges = _edges_from(s, begin, end, left, degree)
+        if edges >= many or not _are_few(s, edges, left, degree):
             break
     return level, begin, end, left, edges
 
 
 @borrowing(serial)
-def _by_threads(s, begin, end, level, team, threads):
-    """Let threads expand ``queue[begin:end]``; return the out-edges of what they found."""
-    s.counters[NEXT_BLOCK] = begin
-    s.counters[TAIL] = end
-    block = max(1, min(QUEUE_BLOCK, (end - begin) // (BLOCKS * threads)))
-    return _top_down(team, threads, (s, end, level, block))
-
-
-@borrowing(serial)
 def search(
     offsets, targets, most, in_offsets, in_targets, hub, visited, frontier, found, distances, predecessors, queue,
-    buffers, counters, sourceless, masked, sources, depth_limit, target, notes, team, threads,
+    pool, bins, counters, sourceless, masked, sources, depth_limit, target, notes, team, threads,
 ):  # fmt: skip
     """Fill ``distances[n]`` and, unless its length is 0, ``predecessors[n]``; return how many vertices are reached.
 
@@ -397,15 +373,15 @@ def search(
     """
     s = Search(
         offsets, targets, most, in_offsets, in_targets, hub, visited, frontier, found, distances, predecessors, queue,
-        buffers, counters,
+        pool, bins, counters,
     )  # fmt: skip
     return _search(s, sourceless, masked, sources, depth_limit, target, notes, team, threads)
 
 
 @borrowing(serial)
 def _search(s, sourceless, masked, sources, depth_limit, target, notes, team, threads):
-    searchers, readers = _deserved(threads, len(s.visited), WORDS), _deserved(threads, len(s.visited), WORDS_READ)
-    expanders = min(threads, len(s.visited) // LINES)
+    words = len(s.visited)
+    readers = _deserved(threads, words, WORDS_READ)
     findable = left = _start(s, sourceless, masked, sources)
     degree = len(s.targets) / max(left, 1)
     if target >= 0 and s.visited[word_of(target)] & bit_of(target):
@@ -414,20 +390,29 @@ def _search(s, sourceless, masked, sources, depth_limit, target, notes, team, th
         target = -1  # its bit is always set, and no level can find it
     frontier, found = s.frontier, s.found
     begin, end = 0, len(sources)
-    edges = _edges_from(s, begin, end, left, degree, searchers)
+    edges = _edges_from(s, begin, end, left, degree)
     size = end  # vertices in the frontier
     level = 0
     bottom_up = False
+    summoned, awake = threads < 2, 1
     if len(notes):
         notes[0] = ticks() << 1
     while size > 0 and level < depth_limit and not (target >= 0 and s.visited[word_of(target)] & bit_of(target)):
-        if not bottom_up and left > 0 and _bottom_up_pays(s, edges, left, degree, searchers):
+        if not summoned and edges >= SOON and grows(edges, end):
+            edges = _count_edges(s, begin, end)
+            if edges >= SOON and grows(edges, end):
+                summon(team, threads)
+                summoned = True
+        if threads > 1 and summoned:
+            awake = ready(team, threads)
+        if not bottom_up and left > 0 and _bottom_up_pays(s, edges, left, degree):
             bottom_up = True
             _mark_reached(s, sourceless, masked, sources, frontier)
-        wanted = _deserved(min(expanders, end - begin), edges, EDGES)
-        if left > 0 and not bottom_up and wanted < 2:
+        expanders, called = _expanders(threads, awake, end - begin, edges, words)
+        if left > 0 and not bottom_up and expanders < 2:
+            many = NO_LIMIT if summoned else max(SOON, 2 * end)
             level, begin, end, left, edges = _by_queue(
-                s, begin, end, level, left, degree, depth_limit, target, notes, searchers
+                s, begin, end, level, left, degree, depth_limit, target, notes, many
             )
             size = end - begin
             continue
@@ -437,17 +422,17 @@ def _search(s, sourceless, masked, sources, depth_limit, target, notes, team, th
             size = 0
         elif bottom_up:
             s.counters[NEXT_BLOCK] = 0
-            size = bottom_up_level(team, searchers, (s, frontier, found, level))
+            size = bottom_up_level(team, _searchers(threads, awake, left, words), (s, frontier, found, level))
             frontier, found = found, frontier
             left -= size
-            if not _bottom_up_pays(s, np.int64(size * degree), left, degree, searchers):
+            if not _bottom_up_pays(s, np.int64(size * degree), left, degree):
                 bottom_up = False
                 s.counters[NEXT_BLOCK] = 0
                 s.counters[TAIL] = end
                 edges = to_queue(team, readers, (s, frontier))
                 begin, end = end, s.counters[TAIL]
         else:
-            edges = _by_threads(s, begin, end, level, team, wanted)
+            edges = expand_by_threads(s, begin, end, edges, level, team, expanders, called)
             begin, end = end, s.counters[TAIL]
             size = end - begin
             left -= size

@@ -7,7 +7,9 @@ has lost its core to another process costs nothing. Numba's threading layers giv
 of them: on a busy machine, that is for milliseconds.
 
 An idle helper polls for the next job for some microseconds, then it sleeps. Callers and helpers sleep on locks of
-Python's C API, which take no GIL and exist on every system.
+Python's C API, which take no GIL and exist on every system. To be woken takes longer than many a job, so a caller may
+`summon` helpers before, and open small jobs for those that are awake alone: it asks how many are `ready`. A helper that
+wakes up on the caller's core would only keep it from its work, and leaves that core.
 
 A team has one job at a time. A caller that finds it busy with the job of another Python thread does its own job alone;
 so does a caller in the child of a fork, where the helpers are missing.
@@ -17,7 +19,11 @@ The team is an array of int64:
 =========================  ==========================================================================================
 ``team[STATE]``            number of the job in units of `JOB`, with a bit that is set while it is `RESERVED`, `OPEN`,
                            or `WAITED_FOR` by a caller that sleeps, and how many helpers are inside
-``team[SIZE]``             threads wanted for the job, the caller among them
+``team[SIZE]``             threads that may do the job, the caller among them; negative: only those that are awake
+``team[WANTED]``           threads that are to be awake
+``team[AWAKE]``            helpers that are awake
+``team[CORE]``             the core of the last caller that woke others
+``team[EXPECTED]``         until when idle helpers stay awake, as they have been summoned
 ``team[FUNCTION, DATA]``   addresses: the helpers' function, and its arguments, which live while the caller waits
 ``team[RESTED]``           when the team may next be asked
 ``team[DONE]``             the address of the lock that the caller sleeps on
@@ -39,14 +45,17 @@ from numba.extending import intrinsic
 from .atomics import compare_and_swap, load, ordered_add, ordered_exchange, ordered_or, store
 from .clock import TICKS_PER_MS, ticks
 from .compiled import for_kernels, serial
+from .cores import current_core, leave, masks
 
 LANE = 16  # int64 that share no cache line, nor the one fetched with it, with others
 STATE, SIZE, FUNCTION, DATA, RESTED, DONE, CLOSED, SUM, CAME, FAILED = 0, 2, 3, 4, 5, 6, 7, 8, 9, 10
+WANTED, AWAKE, CORE, EXPECTED = 11, 12, 13, 14
 LOCK, ASLEEP = 0, 1  # in a helper's lane
 INSIDE = (1 << 14) - 1
 OPEN, WAITED_FOR, RESERVED, JOB = 1 << 14, 1 << 15, 1 << 16, 1 << 17
 FAN = 4  # sleeping helpers that one thread wakes
-PATIENCE = int(0.05 * TICKS_PER_MS)  # how long an idle thread polls before it sleeps
+PATIENCE = int(0.05 * TICKS_PER_MS)  # how long an idle thread polls before it sleeps,
+SUMMONED = int(0.2 * TICKS_PER_MS)  # or from a summons on: a caller goes through levels of a search alone meanwhile
 
 LOSS = int(0.02 * TICKS_PER_MS)  # the time that a caller may lose by waiting for helpers
 REST = 20  # times the lost time, until the caller asks for help again
@@ -137,6 +146,30 @@ def _wake(team, first, size):
 
 
 @serial
+def summon(team, threads):
+    """Wake helpers for jobs that come soon, that there be so many threads, and keep them awake meanwhile."""
+    team[EXPECTED] = ticks() + SUMMONED
+    _rouse(team, threads)
+
+
+@serial
+def _rouse(team, threads):
+    """Wake helpers, that there be so many threads."""
+    team[CORE] = current_core()
+    team[WANTED] = min(threads, len(team) // LANE)
+    _wake(team, 1, team[WANTED])
+
+
+@serial
+def ready(team, threads):
+    """How many threads, ``threads`` at most, would begin a job at once."""
+    awake = load(team, AWAKE)
+    if awake == 0 or load(team, STATE) % JOB or ticks() < team[RESTED]:
+        return 1
+    return min(threads, awake + 1)
+
+
+@serial
 def _wait_for_helpers(team, began):
     """Close the job that began at ``began``, and wait until no helper is inside.
 
@@ -161,15 +194,16 @@ def _together(team, threads, function, data):
     began = ticks()
     state = load(team, STATE)
     reserved = state + JOB + RESERVED
-    if threads < 2 or state % JOB or began < team[RESTED] or not compare_and_swap(team, STATE, state, reserved):
+    if -2 < threads < 2 or state % JOB or began < team[RESTED] or not compare_and_swap(team, STATE, state, reserved):
         result = _call_job(function, data, 0)
         failed = result == NO_MEMORY
     else:
-        team[SIZE] = min(threads, len(team) // LANE)
+        team[SIZE] = threads
         team[FUNCTION], team[DATA] = function, data
         team[SUM] = team[CAME] = team[FAILED] = 0
         store(team, STATE, reserved + OPEN)
-        _wake(team, 1, team[SIZE])
+        if threads > 0:
+            _rouse(team, threads)
         _do(team, 0)
         _wait_for_helpers(team, began)
         result, failed = team[SUM], team[FAILED] > 0
@@ -182,8 +216,9 @@ def _together(team, threads, function, data):
 def shared(function, **options):
     """``together(team, threads, arguments)``, for kernels, which shares ``function(arguments, thread)`` with the team.
 
-    It returns the sum of what each thread that came returns, an integer. ``thread`` < ``threads`` is a thread's own.
-    ``function`` may raise no exception but for lack of memory.
+    It is shared among so many threads, or, if the number is negative, among those of them that are awake.
+    It returns the sum of what each thread that came returns, an integer. ``thread`` is a thread's own, below their
+    number. ``function`` may raise no exception but for lack of memory.
     """
     work = for_kernels(function, **options)
 
@@ -222,20 +257,24 @@ def _call_compiled(context, builder, dispatcher, signature, args):
 
 
 @serial
-def _next_job(team, last, lane):
+def _next_job(team, last, lane, allowed):
     """Wait for an open job other than the ``last``; return the state that shows it, or -1 if the team is closed."""
     until = ticks() + PATIENCE
     while not load(team, CLOSED):
         state = load(team, STATE)
         if state & OPEN and state // JOB != last:
             return state
-        if ticks() > until:
+        if ticks() > max(until, team[EXPECTED]):
+            ordered_add(team, AWAKE, -1)
             store(team, lane + ASLEEP, 1)
             state = load(team, STATE)
             wanted = (state & OPEN and state // JOB != last) or load(team, CLOSED)
-            if wanted and ordered_exchange(team, lane + ASLEEP, 0):
-                continue  # the lock has not been released
-            _sleep_on(team[lane + LOCK])
+            if not (wanted and ordered_exchange(team, lane + ASLEEP, 0)):  # else the lock has not been released
+                _sleep_on(team[lane + LOCK])
+                if current_core() == team[CORE]:
+                    leave(team[CORE], allowed)
+                _wake(team, FAN * (lane // LANE) + 1, team[WANTED])
+            ordered_add(team, AWAKE, 1)
             until = ticks() + PATIENCE
     return -1
 
@@ -245,14 +284,17 @@ def serve(team, thread):
     """Help with one job after the other, until the team is closed."""
     lane = thread * LANE
     last = -1
+    allowed = masks()
+    ordered_add(team, AWAKE, 1)
     while True:
-        state = _next_job(team, last, lane)
+        state = _next_job(team, last, lane, allowed)
         if state < 0:
             break
         last = state // JOB
-        _wake(team, FAN * thread + 1, team[SIZE])
+        size = team[SIZE]
+        _wake(team, FAN * thread + 1, size)
         while state & OPEN and state // JOB == last:
-            if thread >= team[SIZE]:
+            if thread >= abs(size):
                 break
             if compare_and_swap(team, STATE, state, state + 1):
                 ordered_add(team, CAME, 1)
@@ -261,3 +303,4 @@ def serve(team, thread):
                     _release(team[DONE])
                 break
             state = load(team, STATE)
+    ordered_add(team, AWAKE, -1)

@@ -63,6 +63,42 @@ for pause in 0, 0.01, 0:
     )
 
 
+def test_a_job_for_those_that_are_awake_wakes_nobody():
+    """A summons does, and how many are ready is how many will come."""
+    run(
+        TEAM
+        + """
+LANES = [1 * module.LANE, 2 * module.LANE, 3 * module.LANE]
+def asleep():
+    return [int(team[lane + module.ASLEEP]) for lane in LANES]
+team = start(3)
+for _ in range(20):
+    while sum(asleep()) < 3 or team[module.AWAKE]:
+        time.sleep(0.001)
+    assert module.ready(team, 4) == 1
+    assert done(team, -4, rounds=3).tolist() == [150, 0, 0, 0]
+    assert asleep() == [1, 1, 1]
+    while module.ready(team, 4) == 1:
+        module.summon(team, 3)
+    assert 2 <= module.ready(team, 4) <= 4
+    assert module.ready(team, 2) <= 2
+    assert asleep()[2] == 1  # not summoned
+team[module.RESTED] = 1 << 62
+while not team[module.AWAKE]:
+    module.summon(team, 4)
+assert module.ready(team, 4) == 1
+module.close(team)
+while team[module.AWAKE]:
+    time.sleep(0.001)
+from rapids_bfs._core.threads import pool
+team, _ = pool.team()
+while team[module.AWAKE]:  # nobody for ever
+    time.sleep(0.001)
+""",
+        NUMBA_NUM_THREADS="4",
+    )
+
+
 def test_a_team_rests_after_a_wait_in_vain():
     """The helper stays three times as long as the job has lasted when the caller is done."""
     run(

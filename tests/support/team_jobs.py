@@ -33,7 +33,7 @@ def jobs(team, threads, rounds, times, by, next_tile):
 
 def done(team, threads, rounds=300, tiles=50):
     """How many tiles each thread took, after a check that every job was done once and that everybody has left."""
-    times, by, next_tile = np.zeros(tiles, np.int64), np.zeros(threads, np.int64), np.zeros(1, np.int64)
+    times, by, next_tile = np.zeros(tiles, np.int64), np.zeros(abs(threads), np.int64), np.zeros(1, np.int64)
     assert jobs(team, threads, rounds, times, by, next_tile) == rounds * tiles == by.sum()
     assert (times == rounds).all()
     return by

@@ -13,7 +13,7 @@ from ..._core.dtypes import index_dtype
 from ..._core.memory import require_bytes
 from ..._core.threads import pool
 from ...graph import Graph
-from ...kernels.cpu import direction_optimizing, sequential
+from ...kernels.cpu import direction_optimizing, sequential, top_down
 from ...kernels.cpu.bits import words
 from ...kernels.cpu.clock import TICKS_PER_MS
 from ...trace import steps_noted
@@ -90,7 +90,8 @@ class DirectionOptimizing(Sequential):
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
-        small = graph.num_arcs < SMALL or len(self.visited) < direction_optimizing.LEAST_SHARED
+        least = direction_optimizing.LEAST if pool.most < 3 else direction_optimizing.LEAST_OF_MANY
+        small = graph.num_arcs < SMALL or len(self.visited) < least
         self.alone = pool.team(0) if small else None
         self.left_by_queue = False  # are the distances those of a search by the queue?
         self.prepared = False
@@ -104,6 +105,7 @@ class DirectionOptimizing(Sequential):
         reverse = self.here.reverse
         sourceless, visited, frontier, found = np.zeros((4, words(n)), np.uint64)
         self.sourceless = sourceless
+        places, bins = top_down.pool_and_bins(*((0, 1) if self.alone else (n, pool.most)), vertex)
         self.arrays = direction_optimizing.Search(
             self.offsets,
             self.targets,
@@ -117,8 +119,9 @@ class DirectionOptimizing(Sequential):
             distances=self.distances,
             predecessors=self.predecessors,
             queue=self.queue,
-            buffers=np.empty((1 if self.alone else pool.most, 2, direction_optimizing.CAPACITY), vertex),
-            counters=np.zeros(direction_optimizing.COUNTERS, np.int64),
+            pool=places,
+            bins=bins,
+            counters=np.zeros(top_down.COUNTERS, np.int64),
         )
         s = self.arrays
         direction_optimizing.prepare(
