@@ -187,7 +187,10 @@ def shortest_paths(
 
 
 def _several(ids: Any) -> Any:
-    """``ids``, where None, which means all vertices to `vertices_of_sources`, is refused."""
+    """``ids``, where None, which means all vertices to `vertices_of_sources`, and sets, whose order is arbitrary, are
+    refused."""
     if ids is None:
         raise InputError("expected a list of vertex ids, not None")
+    if isinstance(ids, set | frozenset):
+        raise InputError("expected a list of vertex ids, not a set: its order is arbitrary, and ids are paired by it")
     return ids

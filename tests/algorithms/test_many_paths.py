@@ -135,6 +135,8 @@ def test_no_pairs(devices):
         (([None], [0]), "None is not a vertex of karate"),
         ((0, [1]), "expected a list of vertex ids, not 0"),
         (([0], None), "expected a list of vertex ids, not None"),
+        (([0, 1], {2, 3}), "expected a list of vertex ids, not a set"),
+        ((frozenset([0]), [2]), "expected a list of vertex ids, not a set"),
         (("ab", [0]), "expected a list of vertex ids, not 'ab'"),
         (([0], [5]), "5 is masked"),
         (([5], [0]), "5 is masked"),
