@@ -34,7 +34,8 @@ from rapids_bfs.distributed.persistent import PersistentSearch
 from rapids_bfs.distributed.sources import LocalEdges
 
 ONE = [[0] * size for size in (1, 2, 3, 5)]
-SEVERAL = [pytest.param(each, marks=pytest.mark.gpus) for each in ([0, 1], [1, 0])] if len(driver().devices) > 1 else []
+ORDERS = [0, 1], [1, 0], [2, 0, 1], [0, 1, 2, 3]
+SEVERAL = [pytest.param(each, marks=pytest.mark.gpus) for each in ORDERS if max(each) < len(driver().devices)]
 
 
 @pytest.fixture(params=[*ONE, *SEVERAL], ids=str)
@@ -74,7 +75,7 @@ def assert_right(graph, whole, sources, **options):
 
 @pytest.mark.usefixtures("either_way")
 def test_random_graphs(devices):
-    for seed in range(12 if len(devices) == 3 else 4):
+    for seed in range(12 if devices == [0, 0, 0] else 4):
         rng = np.random.default_rng(seed)
         whole = random_graph(rng, most_vertices=300, most_edges=2000)
         graph = from_graph(whole, on(devices))
@@ -96,7 +97,7 @@ def test_directions(devices, monkeypatch, alpha, beta, room, dense):
     monkeypatch.setattr(search, "CAPACITY_DIVISOR", 1 << 30)
     monkeypatch.setattr(search, "MIN_CAPACITY", room)
     monkeypatch.setattr(one_launch, "room_of", lambda partition: room)
-    for seed in range(4 if len(devices) == 3 else 1):
+    for seed in range(4 if devices == [0, 0, 0] else 1):
         rng = np.random.default_rng(seed)
         whole = random_graph(rng, most_vertices=300, most_edges=2000)
         assert_right(from_graph(whole, on(devices)), whole, *random_options(rng, whole.num_vertices)[:1])

@@ -9,8 +9,10 @@ pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'rapids-b
 window_checks = pytest.importorskip("window_checks")
 
 ONE = [[0], [0, 0], [0, 0, 0]]
-LINKED = len(driver().devices) > 1 and link(0, 1) != NO_LINK
-SEVERAL = [pytest.param(each, marks=pytest.mark.gpus) for each in ([0, 1], [1, 0], [0, 1, 0])] if LINKED else []
+COUNT = len(driver().devices)
+LINKED = COUNT > 1 and all(link(0, other) != NO_LINK for other in range(1, COUNT))
+ORDERS = [0, 1], [1, 0], [0, 1, 0], [3, 1, 0, 2]
+SEVERAL = [pytest.param(each, marks=pytest.mark.gpus) for each in ORDERS if LINKED and max(each) < COUNT]
 
 
 @pytest.fixture(params=[*ONE, *SEVERAL], ids=str)
