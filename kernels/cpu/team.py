@@ -138,8 +138,8 @@ def _do(team, thread):
 
 @serial
 def _wake(team, first, size):
-    """Wake the helpers from ``first`` on that sleep, `FAN` of them, but none beyond ``size``."""
-    for helper in range(first, min(first + FAN, size)):
+    """Wake the helpers from ``first`` on that sleep, `FAN` of them, but none beyond ``size`` threads."""
+    for helper in range(first, min(first + FAN, size, len(team) // LANE)):
         lane = helper * LANE
         if load(team, lane + ASLEEP) and ordered_exchange(team, lane + ASLEEP, 0):
             _release(team[lane + LOCK])
@@ -156,8 +156,8 @@ def summon(team, threads):
 def _rouse(team, threads):
     """Wake helpers, that there be so many threads."""
     team[CORE] = current_core()
-    team[WANTED] = min(threads, len(team) // LANE)
-    _wake(team, 1, team[WANTED])
+    team[WANTED] = threads
+    _wake(team, 1, threads)
 
 
 @serial

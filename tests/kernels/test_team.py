@@ -15,6 +15,11 @@ from rapids_bfs.kernels.cpu.atomics import fetch_add, load, store
 from rapids_bfs.kernels.cpu.clock import ticks
 from rapids_bfs.kernels.cpu.compiled import serial
 from team_jobs import done, module, start
+def until(condition, seconds=100):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.001)
 """
 
 
@@ -73,11 +78,12 @@ def asleep():
     return [int(team[lane + module.ASLEEP]) for lane in LANES]
 team = start(3)
 for _ in range(20):
-    while sum(asleep()) < 3 or team[module.AWAKE]:
-        time.sleep(0.001)
+    until(lambda: asleep() == [1, 1, 1] and not team[module.AWAKE])
     assert module.ready(team, 4) == 1
+    team[module.WANTED] = 3
     assert done(team, -4, rounds=3).tolist() == [150, 0, 0, 0]
     assert asleep() == [1, 1, 1]
+    assert team[module.WANTED] == 3  # those summoned before still wake others
     while module.ready(team, 4) == 1:
         module.summon(team, 3)
     assert 2 <= module.ready(team, 4) <= 4
@@ -88,14 +94,27 @@ while not team[module.AWAKE]:
     module.summon(team, 4)
 assert module.ready(team, 4) == 1
 module.close(team)
-while team[module.AWAKE]:
-    time.sleep(0.001)
+until(lambda: not team[module.AWAKE])
 from rapids_bfs._core.threads import pool
 team, _ = pool.team()
-while team[module.AWAKE]:  # nobody for ever
-    time.sleep(0.001)
+until(lambda: not team[module.AWAKE])  # nobody for ever
 """,
         NUMBA_NUM_THREADS="4",
+    )
+
+
+def test_nobody_beyond_the_team_is_woken():
+    """A caller asks for more threads than the team has."""
+    run(
+        TEAM
+        + """
+several = module.new(8)
+several[module.LANE + module.ASLEEP :: module.LANE] = 1
+team = several[: 2 * module.LANE]
+threading.Thread(target=module.serve, args=(team, 1), daemon=True).start()
+until(lambda: done(team, 9)[1])
+assert several[2 * module.LANE + module.ASLEEP :: module.LANE].all()
+""",
     )
 
 
