@@ -1,4 +1,4 @@
-"""The system's monotonic clock, read by a kernel. A call of C by name, so that compiled kernels can be kept on disk."""
+"""The system's monotonic clock, read by a kernel."""
 
 import ctypes
 import sys
@@ -8,6 +8,8 @@ from llvmlite import binding, ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from .compiled import call_of_c
 
 INT, LONG = ir.IntType(32), ir.IntType(64)
 
@@ -27,8 +29,7 @@ def ticks(typing_context):
     def generate(context, builder, signature, args):
         filled = cgutils.alloca_once(builder, LONG, 2)  # ticks, or seconds and nanoseconds
         given = [filled] if sys.platform == "win32" else [INT(time.CLOCK_MONOTONIC), filled]
-        kind = ir.FunctionType(INT, [each.type for each in given])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, NAME), given)
+        call_of_c(builder, NAME, INT, *given)
         first, second = builder.load(filled), builder.load(builder.gep(filled, [INT(1)]))
         return first if sys.platform == "win32" else builder.add(builder.mul(first, LONG(10**9)), second)
 

@@ -25,8 +25,10 @@ from contextlib import suppress
 from functools import partial, update_wrapper
 from types import FunctionType
 
+from llvmlite import ir
 from llvmlite.binding import ffi
 from numba import config, njit, types
+from numba.core import cgutils
 from numba.core.compiler_lock import global_compiler_lock
 from numba.np.ufunc import parallel as threading_layer
 
@@ -80,6 +82,12 @@ def borrowing(decorator):
 def parallel(function):
     """A `Kernel` whose parallel loops are divided among Numba's threads."""
     return Kernel(function, parallel=True)
+
+
+def call_of_c(builder, name, result, *arguments):
+    """Call a C function by its name, which keeps addresses out of kernels on disk; return its ``result``."""
+    kind = ir.FunctionType(result, [each.type for each in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
 class Kernel:

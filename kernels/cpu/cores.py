@@ -13,7 +13,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .bits import ONE
-from .compiled import serial
+from .compiled import call_of_c, serial
 
 CORES = 1024  # in a mask, as the C library has it
 WORDS = CORES // 64
@@ -26,17 +26,12 @@ except (OSError, TypeError):  # Windows has no such library
     KNOWN = False
 
 
-def _call(builder, name, *arguments):
-    kind = ir.FunctionType(INT, [each.type for each in arguments])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
-
-
 @intrinsic
 def current_core(typing_context):
     """The number of the core that this thread runs on, or -1 if the system does not say."""
 
     def generate(context, builder, signature, args):
-        return builder.sext(_call(builder, "sched_getcpu"), LONG) if KNOWN else LONG(-1)
+        return builder.sext(call_of_c(builder, "sched_getcpu", INT), LONG) if KNOWN else LONG(-1)
 
     return types.int64(), generate
 
@@ -50,7 +45,7 @@ def _of_mask(name):
                 return LONG(-1)
             view = context.make_array(signature.args[0])(context, builder, args[0])
             data = builder.bitcast(view.data, cgutils.voidptr_t)
-            return builder.sext(_call(builder, name, INT(0), LONG(CORES // 8), data), LONG)
+            return builder.sext(call_of_c(builder, name, INT, INT(0), LONG(CORES // 8), data), LONG)
 
         return types.int64(mask), generate
 

@@ -44,7 +44,7 @@ from numba.extending import intrinsic
 
 from .atomics import compare_and_swap, load, ordered_add, ordered_exchange, ordered_or, store
 from .clock import TICKS_PER_MS, ticks
-from .compiled import for_kernels, serial
+from .compiled import call_of_c, for_kernels, serial
 from .cores import current_core, leave, masks
 
 LANE = 16  # int64 that share no cache line, nor the one fetched with it, with others
@@ -61,7 +61,7 @@ LOSS = int(0.02 * TICKS_PER_MS)  # the time that a caller may lose by waiting fo
 REST = 20  # times the lost time, until the caller asks for help again
 NO_MEMORY = -(1 << 63)  # the value of a job that raises an exception
 
-LONG, POINTER = ir.IntType(64), cgutils.voidptr_t
+INT, LONG, POINTER = ir.IntType(32), ir.IntType(64), cgutils.voidptr_t
 JOB_TYPE = ir.FunctionType(LONG, [POINTER, LONG])
 
 _new_lock = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyThread_allocate_lock", ctypes.pythonapi))
@@ -88,17 +88,12 @@ def close(team):
             _free(int(team[lane + LOCK]))
 
 
-def _call(builder, name, result, *arguments):
-    kind = ir.FunctionType(result, [each.type for each in arguments])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
-
-
 @intrinsic
 def _sleep_on(typing_context, lock):
     """Take the lock at this address, once somebody releases it."""
 
     def generate(context, builder, signature, args):
-        _call(builder, "PyThread_acquire_lock", ir.IntType(32), builder.inttoptr(args[0], POINTER), ir.IntType(32)(1))
+        call_of_c(builder, "PyThread_acquire_lock", INT, builder.inttoptr(args[0], POINTER), INT(1))
         return context.get_dummy_value()
 
     return types.void(types.int64), generate
@@ -109,7 +104,7 @@ def _release(typing_context, lock):
     """Release the lock at this address."""
 
     def generate(context, builder, signature, args):
-        _call(builder, "PyThread_release_lock", ir.VoidType(), builder.inttoptr(args[0], POINTER))
+        call_of_c(builder, "PyThread_release_lock", ir.VoidType(), builder.inttoptr(args[0], POINTER))
         return context.get_dummy_value()
 
     return types.void(types.int64), generate
