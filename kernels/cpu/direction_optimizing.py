@@ -403,7 +403,7 @@ def _search(s, sourceless, masked, sources, depth_limit, target, notes, team, th
             if edges >= SOON and grows(edges, end):
                 summon(team, threads)
                 summoned = True
-        if threads > 1 and summoned:
+        if summoned:
             awake = ready(team, threads)
         if not bottom_up and left > 0 and _bottom_up_pays(s, edges, left, degree):
             bottom_up = True
