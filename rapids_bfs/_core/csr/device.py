@@ -209,7 +209,7 @@ def ascending(
     places = cupy.zeros(len(rows) + 1, offsets.dtype)
     places[1:] = cupy.cumsum(sizes[rows])
     bits = (n if limit is None else limit).bit_length()
-    for _, first, last in _pieces(places, int(places[-1])):
+    for first, last in _pieces(places, int(places[-1])):
         keys = cupy.empty(last - first, np.int64)
         arguments = (rows, places, len(rows), first, len(keys), bits, keys)
         launch("sort_rows", "pack", *types, len(keys), offsets, result, *arguments)
@@ -218,14 +218,14 @@ def ascending(
     return offsets, result
 
 
-def _pieces(offsets: Any, arcs: int) -> Iterator[tuple[int, int, int]]:
-    """Runs of whole rows with about `PIECE` arcs or a single row: the first row, its first arc, the last arc + 1."""
+def _pieces(offsets: Any, arcs: int) -> Iterator[tuple[int, int]]:
+    """Runs of whole rows with about `PIECE` arcs or a single row: the first arc, the last arc + 1."""
     cuts = cupy.searchsorted(offsets, cupy.arange(PIECE, arcs, PIECE, dtype=offsets.dtype), side="right") - 1
     rows = [0, *dict.fromkeys(cuts.tolist())]
     starts = [*offsets[cupy.asarray(rows)].tolist(), arcs]
-    for row, first, last in zip(rows, starts, starts[1:], strict=False):
+    for first, last in pairwise(starts):
         if first < last:
-            yield row, first, last
+            yield first, last
 
 
 def count_repeats(offsets: Any, targets: Any) -> int:
