@@ -151,10 +151,8 @@ class BFSResult(Distances):
         fields["sources"] = sources
         fields["distances"] = distances
         fields["predecessors"] = predecessors
-        fields["depth_limit"] = depth_limit
-        fields["target"] = target
-        fields["trace"] = trace
-        fields["vertices"] = vertices
+        if depth_limit is not None or target is not None or trace is not None or vertices is not None:
+            fields.update(depth_limit=depth_limit, target=target, trace=trace, vertices=vertices)  # else the class's
 
     def __eq__(self, other: object) -> bool:
         """Are these of the same graph (the same object), with equal answers? Traces may differ."""

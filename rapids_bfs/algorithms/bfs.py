@@ -19,6 +19,7 @@ from ..result import BFSResult
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+INT64 = np.dtype(np.int64)
 MAX_DRAWN = 600  # vertices of a graph that `plot_levels` draws
 
 
@@ -171,7 +172,9 @@ def checked_depth_limit(depth_limit: int | None) -> int | None:
 def source_vertices(graph: Graph, source: Any) -> np.ndarray:
     """The vertices (int64, distinct, in the order given) of one id or several."""
     if type(source) is int or type(source) is str:
-        return np.array([graph.vertex_of(source)])
+        vertices = np.empty(1, INT64)  # two thirds of the time of np.array
+        vertices[0] = graph.vertex_of(source)
+        return vertices
     if on_device(source):
         source = to_host(source)
     if not _several(graph, source):
@@ -180,10 +183,10 @@ def source_vertices(graph: Graph, source: Any) -> np.ndarray:
         ids = elements(source)
     except (TypeError, ValueError) as error:
         raise InputError(f"a source is a vertex id, or several in a list or an array ({error})") from None
-    vertices = list(dict.fromkeys(graph.vertices_of(ids).tolist()))
-    if not vertices:
+    found = list(dict.fromkeys(graph.vertices_of(ids).tolist()))
+    if not found:
         raise InputError("at least one source is needed")
-    return np.array(vertices)
+    return np.array(found)
 
 
 def _several(graph: Graph, source: Any) -> bool:

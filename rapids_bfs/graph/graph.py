@@ -276,7 +276,8 @@ class Graph(Labelled, Vertices):
         A forked child prepares its own: in the copies of its parent's, a thread that the child lacks may hold a lock,
         and a buffer may be half written.
         """
-        return self._traversals.setdefault(generation(), {})
+        known, process = self._traversals, generation()
+        return known[process] if process in known else known.setdefault(process, {})
 
     @property
     def for_engines(self) -> Graph:
@@ -334,7 +335,7 @@ class Graph(Labelled, Vertices):
     def _csr(self) -> ModuleType:
         return csr_for(self.targets)
 
-    @property
+    @cached_property
     def num_vertices(self) -> int:
         return len(self.offsets) - 1
 

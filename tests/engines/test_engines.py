@@ -50,6 +50,18 @@ def test_searches_near_and_far_take_turns(near, monkeypatch):
             assert_right(graph, source, "cpu", depth_limit=[None, 0, 1, 2, 3][rng.integers(5)])
 
 
+@pytest.mark.parametrize(
+    "sources",
+    [np.array([4, 0, 7, 0])[::2], np.array([7, 4])[::-1], np.array([4, 7], np.int32)],
+    ids=["every other", "backwards", "int32"],
+)
+def test_sources_in_an_array_of_another_kind(sources):
+    traversal = resolve("cpu:sequential").engine.prepare(generate("path:9"), "sequential")
+    for _ in range(3):  # the first one compiles
+        traversal.run(np.array([0]))
+    assert traversal.run(sources).distances.tolist() == [4, 3, 2, 1, 0, 1, 1, 0, 1]
+
+
 def test_searches_from_several_sources_and_by_the_queue_take_turns():
     """The kernel resets the sources of the last search; no edge leads into half of the vertices."""
     rng = np.random.default_rng(2)
