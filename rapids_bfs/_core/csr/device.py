@@ -25,7 +25,7 @@ from .device_components import components as components
 from .device_filter import Kept as Kept
 
 BLOCK = 1 << 27  # arcs of a CSR that are read at a time
-PIECE = 1 << 26  # arcs that are sorted at once by keys
+PIECE = 1 << 24  # arcs that are sorted at once by keys
 WARP_ROW = 256  # arcs of a row that a warp sorts,
 BLOCK_BYTES = 32 << 10  # and bytes of one that a block sorts, as in `kernels/cuda/graph/sort_rows.cu`
 EXCHANGE_BLOCK = 1 << 24
