@@ -35,6 +35,14 @@ def prefetch_ahead(offsets, targets, queue, head, end):
 
 
 @njit(inline="always")
+def row_at(offsets, targets, queue, head, end):
+    """The vertex ``queue[head]``, and the begin and end of its row. Prefetches for those before ``end`` that follow."""
+    vertex = np.uint64(queue[head])
+    prefetch_ahead(offsets, targets, queue, head, end)
+    return vertex, np.uint64(offsets[vertex]), np.uint64(offsets[vertex + ONE])
+
+
+@njit(inline="always")
 def expand(offsets, targets, begin, end, level, visited, distances, predecessors, queue):
     """Append the unvisited neighbours of ``queue[begin:end]`` to the queue; return its new end.
 
@@ -44,10 +52,8 @@ def expand(offsets, targets, begin, end, level, visited, distances, predecessors
     want_predecessors = len(predecessors) > 0
     head, stop, tail, full = np.uint64(begin), np.uint64(end), np.uint64(end), np.uint64(len(queue))
     while head < stop and tail < full:  # until all vertices are found
-        vertex = np.uint64(queue[head])
-        prefetch_ahead(offsets, targets, queue, head, tail)
+        vertex, edge, last = row_at(offsets, targets, queue, head, tail)
         head += ONE
-        edge, last = np.uint64(offsets[vertex]), np.uint64(offsets[vertex + ONE])
         while edge < last:
             neighbor = np.uint64(targets[edge])
             edge += ONE

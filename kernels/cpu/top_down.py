@@ -28,7 +28,7 @@ from numba import njit
 from .atomics import fetch_add, fetch_or
 from .bits import LAST, ONE, WORD, bit_of, word_of
 from .compiled import borrowing, serial
-from .sequential import prefetch_ahead
+from .sequential import row_at
 from .team import shared
 
 RANGES = 64
@@ -63,6 +63,13 @@ def _range_bits(words):
     return bits
 
 
+@njit(inline="always")
+def _next_block(s, end, block):
+    """The begin and end of the next block of ``queue[:end]``; the begin is not below the end if none is left."""
+    start = fetch_add(s.counters, NEXT_BLOCK, block)
+    return np.uint64(start), np.uint64(min(start + block, end))
+
+
 @borrowing(shared)
 def _enter_at_once(arguments, thread):
     """Expand ``queue[:end]`` from the next block on, by atomic operations; return the out-edges of what is found."""
@@ -71,15 +78,12 @@ def _enter_at_once(arguments, thread):
     held = buffer
     edges = 0
     while True:
-        start = fetch_add(s.counters, NEXT_BLOCK, block)
-        if start >= end:
+        head, stop = _next_block(s, end, block)
+        if head >= stop:
             break
-        head, stop = np.uint64(start), np.uint64(min(start + block, end))
         while head < stop:
-            vertex = np.uint64(s.queue[head])
-            prefetch_ahead(s.offsets, s.targets, s.queue, head, np.uint64(end))
+            vertex, edge, last = row_at(s.offsets, s.targets, s.queue, head, np.uint64(end))
             head += ONE
-            edge, last = np.uint64(s.offsets[vertex]), np.uint64(s.offsets[vertex + ONE])
             while edge < last:
                 neighbor = np.uint64(s.targets[edge])
                 edge += ONE
@@ -104,15 +108,12 @@ def _sort_edges(arguments, thread):
     chunks = s.pool.shape[1] >> CHUNK_BITS
     edges = 0
     while True:
-        start = fetch_add(s.counters, NEXT_BLOCK, block)
-        if start >= end:
+        head, stop = _next_block(s, end, block)
+        if head >= stop:
             break
-        head, stop = np.uint64(start), np.uint64(min(start + block, end))
         while head < stop:
-            vertex = np.uint64(s.queue[head])
-            prefetch_ahead(s.offsets, s.targets, s.queue, head, np.uint64(end))
+            vertex, edge, last = row_at(s.offsets, s.targets, s.queue, head, np.uint64(end))
             head += ONE
-            edge, last = np.uint64(s.offsets[vertex]), np.uint64(s.offsets[vertex + ONE])
             while edge < last:
                 neighbor = np.uint64(s.targets[edge])
                 edge += ONE
