@@ -33,10 +33,14 @@ class Pool:
 
     Numba's threads meet after each loop, and a thread that has lost its core to another process arrives milliseconds
     late. So they leave a few cores free, unless NUMBA_NUM_THREADS asks for fewer threads. Helpers use all cores.
+
+    At most ``most`` threads ever work for one kernel: buffers and the team have room for so many. Numba is asked once,
+    since it reads NUMBA_NUM_THREADS again whenever it compiles.
     """
 
     def __init__(self) -> None:
         _require_main_interpreter()
+        self.most: int = min(max(numba.config.NUMBA_NUM_THREADS, 1), team.INSIDE)
         self._begin()
         in_each_child(self._begin)
         atexit.register(self._end)
@@ -49,17 +53,12 @@ class Pool:
     @property
     def size(self) -> int:
         """The number of threads that may work for this Python thread, itself included: Numba's number of threads."""
-        return int(num_threads())
-
-    @property
-    def most(self) -> int:
-        """The largest number of threads that may ever work for one kernel; kernels have buffers for that many."""
-        return int(numba.config.NUMBA_NUM_THREADS)
+        return max(int(num_threads()), 1)
 
     def team(self, things: int | None = None, few: int = FEW, most: int | None = None) -> tuple[np.ndarray, int]:
         """The last two arguments of a kernel that a team helps with: the team, and the number of threads: one for fewer
         than ``few`` items, else all, but at most ``most``."""
-        threads = 1 if things is not None and things < few else self.size
+        threads = 1 if things is not None and things < few else min(self.size, self.most)
         if most is not None:
             threads = min(threads, most)
         if len(self._helpers) < threads - 1:

@@ -52,6 +52,46 @@ def test_a_graph_that_was_prepared_on_one_thread_is_searched_on_all():
     assert len(resolve("cpu").traversal(graph).arrays.bins) >= allowed
 
 
+@needs_two
+def test_more_threads_are_asked_for_after_the_first_search():
+    """Kernels have no buffers for them. Numba reads the variable again whenever it compiles."""
+    run(
+        """
+import os
+import numba, numpy as np
+from rapids_bfs import as_graph, bfs
+from rapids_bfs._core.threads import pool
+ends = np.random.default_rng(0).integers(0, 1 << 16, (2, 1 << 19))
+graph = as_graph((ends[0], ends[1]))
+expected, most = bfs(graph, 1, engine="cpu", trace=True).distances, pool.most
+os.environ["NUMBA_NUM_THREADS"] = "64"
+numba.njit(lambda: 0)()
+assert numba.config.NUMBA_NUM_THREADS == 64 > pool.most == most
+for _ in range(100):
+    assert (bfs(graph, 1, engine="cpu").distances == expected).all()
+assert len(pool._helpers) < most
+"""
+    )
+
+
+def test_no_threads_are_asked_for_after_the_import():
+    """One is there. The graph was empty, without a word."""
+    run(
+        """
+import os
+import numba, numpy as np
+from rapids_bfs import as_graph, bfs
+os.environ["NUMBA_NUM_THREADS"] = "0"
+numba.njit(lambda: 0)()
+ends = np.random.default_rng(0).integers(0, 1 << 14, (2, 1 << 17))
+graph = as_graph((ends[0], ends[1]))
+assert graph.num_vertices == 1 << 14
+found, expected = (bfs(graph, 1, engine=engine).distances for engine in ("cpu", "cpu:sequential"))
+assert (found == expected).all()
+"""
+    )
+
+
 MANY = """
 import numpy as np
 from scipy.sparse import csr_array
