@@ -1,1 +1,1 @@
-"""Programs that measure: ``python -m benchmarks --help``. What they measured lies in ``results``."""
+"""Benchmarks: ``python -m benchmarks --help``. Their results are in ``results``."""

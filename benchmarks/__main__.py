@@ -70,7 +70,7 @@ HELP = {
 
 
 def add_options(parser: argparse.ArgumentParser, case: Case) -> None:
-    """An option for each argument of what measures, with its default; graphs have no name."""
+    """Add an option for each argument of the function that measures, with its default; graphs are positional."""
     for name, parameter in inspect.signature(case.measure).parameters.items():
         default, option = parameter.default, f"--{name.replace('_', '-')}"
         shown = ",".join(default) if isinstance(default, tuple) else default
@@ -89,7 +89,7 @@ def add_options(parser: argparse.ArgumentParser, case: Case) -> None:
 
 
 def run(case: Case, options: dict, path: Path | None) -> None:
-    """Measure, keep what was measured as it grows, and print its tables."""
+    """Measure, write each record as soon as it is complete, and print the tables."""
     facts, content = about(), read(path) if path else {}
     for found in case.measure(**options):
         content = case.place(content, facts | found)
@@ -100,7 +100,7 @@ def run(case: Case, options: dict, path: Path | None) -> None:
 
 
 def run_all(folder: Path) -> int:
-    """Each case that this machine can measure, in a process of its own; 1 if one failed."""
+    """Measure each case that this machine can, in a process of its own; return 1 if one failed."""
     failed = 0
     for name, case in CASES.items():
         reason, path = case.lacks(), folder.resolve() / case.file_here()
@@ -112,7 +112,7 @@ def run_all(folder: Path) -> int:
 
 
 def render() -> None:
-    """Write the pages with their tables made anew."""
+    """Rewrite the measured tables of README and docs."""
     for page in pages():
         text = page.read_text()
         if (fresh := rendered(text, VIEWS)) != text:
@@ -121,7 +121,7 @@ def render() -> None:
 
 
 def draw() -> None:
-    """Draw the picture of README anew."""
+    """Redraw the picture of README."""
     from rapids_bfs.report.plots import plot_comparison
 
     plot_comparison(read(PICTURE.with_suffix(".json"))).savefig(PICTURE, dpi=120)

@@ -1,4 +1,4 @@
-"""What a case is, and what it may need."""
+"""A benchmark case, and its requirements."""
 
 import re
 import sys
@@ -25,8 +25,8 @@ NEEDS: dict[str, Callable[[], str | None]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """``measure`` yields its record whenever that has grown; its keyword arguments are the options, its defaults what
-    `--all` measures. ``file`` is what its JSON file is called after the machine, by default after the case."""
+    """``measure`` yields its record each time it has grown. Its keyword arguments are the command's options, and their
+    defaults are what `--all` measures. The JSON file is named after the machine and ``file``, by default the case."""
 
     name: str
     line: str
@@ -55,15 +55,15 @@ class Case:
 
 
 class WrongAnswerError(Exception):
-    """What was to be measured is wrong."""
+    """An answer that was to be timed is wrong."""
 
 
 def expect(right: object, what: str) -> None:
-    """Raises `WrongAnswerError` unless ``right``, which may be a verdict."""
+    """Raise `WrongAnswerError` unless ``right``, which may be a verdict."""
     if not right:
         raise WrongAnswerError(f"{what}: {right}")
 
 
 def say(line: str) -> None:
-    """How far it is."""
+    """Report progress on standard error."""
     print(line, file=sys.stderr, flush=True)

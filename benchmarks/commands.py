@@ -1,4 +1,4 @@
-"""What `rapids-bfs compare` and `rapids-bfs graph500` measure, with the arguments of the results that are kept."""
+"""`rapids-bfs compare` and `rapids-bfs graph500` with the arguments of the committed results."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ ON_GPU = ("cupy", "numba-cuda", *KERNELS, "cupy:frontier-mask-texture", *RAPIDS,
 
 
 def command(*words: str) -> Iterator[Record]:
-    """What the command wrote as JSON."""
+    """The JSON that the command writes."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "found.json")
         subprocess.run([sys.executable, "-m", "rapids_bfs", *words, "--json", str(path)], check=True)
@@ -31,7 +31,7 @@ def command(*words: str) -> Iterator[Record]:
 
 
 def engines(graph="rmat:20", *, engines=ON_CPU, sources=5) -> Iterator[Record]:
-    """The engines take turns, so that each finds its caches emptied by the others."""
+    """The engines take turns, so each starts with caches that the others have filled."""
     return command("compare", graph, "--engines", ",".join(engines), "--num-sources", str(sources))
 
 
@@ -41,7 +41,7 @@ def graph500(*, scale=26, gpus=0) -> Iterator[Record]:
 
 
 def large(graph="urand:27", *, sources=8) -> Iterator[Record]:
-    """Made on the device, searched and validated there."""
+    """Generated, searched and validated on the device."""
     yield compare(load(graph, device="cuda"), num_sources=sources, engines=["cupy"]).to_dict()
 
 

@@ -1,5 +1,5 @@
-"""Searches of a graph over simulated ranks that count what they send: by rows, which is our own distributed search on
-ranks that are threads, and in two dimensions, see `grid`."""
+"""Searches over simulated ranks that count the bytes sent: by rows, which is our own distributed search with threads as
+ranks, and in two dimensions, see `grid`."""
 
 import pickle
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,8 @@ MANY = 8192  # ranks
 
 
 class CountingCommunicator(MeetingCommunicator):
-    """One that logs what its rank sends. A traced search calls `bytes_sent` before its first level and after each."""
+    """A communicator that logs the bytes its rank sends. A traced search calls `bytes_sent` before its first level and
+    after each."""
 
     log: list[Sent]
     level = 0
@@ -80,7 +81,7 @@ class CountingThreads(Threads):
 
 
 def by_rows(whole: Any, size: int, sources: Sequence[int]) -> Iterator[tuple[Any, list[Sent]]]:
-    """The traced results of searches over this many ranks, and what these sent."""
+    """The traced results of searches over this many ranks, and the log of the bytes sent."""
     launcher = CountingThreads(size)
     graph = from_graph(whole, launcher)
     graph.prepare()
@@ -90,8 +91,8 @@ def by_rows(whole: Any, size: int, sources: Sequence[int]) -> Iterator[tuple[Any
 
 
 def spread(sources: np.ndarray, targets: np.ndarray, owners: np.ndarray) -> int:
-    """How many pairs a search that is top-down alone sends, if it reaches all ends of the arcs: one for each vertex and
-    rank that owns a neighbour but not the vertex. ``owners`` are the ranks of the vertices."""
+    """The number of pairs that a purely top-down search sends if it reaches the ends of all arcs: one for each vertex
+    and each rank that owns a neighbour but not the vertex. ``owners`` are the ranks of the vertices."""
     apart = owners[sources] != owners[targets]
     return len(np.unique(targets[apart].astype(np.int64) * (owners.max() + 1) + owners[sources][apart]))
 

@@ -21,16 +21,15 @@ from .record import ROOT, Record, about
 from .tables import Table
 from .timing import in_fair_turns, summary
 
-LEAST = 3  # runs of each, unless they take LONG
+LEAST = 3  # runs of each call, unless they take LONG
 LONG = 2.0  # seconds
 COUNT = "import os\nwhile os.getppid() == {}: pass"  # ends with its parent, whatever ends that
 
 
 def cpu(*, cores=(), states=("quiet", "busy"), seconds=1.0, only="", gapbs="") -> Iterator[Record]:
-    """Each number of cores in a process of its own. On a busy machine, where every core has a process that does nothing
-    but count, only our engine is asked, by all threads and by one. The file keeps what another machine has measured,
-    and what this one is not asked again. All who answer a question take turns: a disturbance from outside meets all
-    alike."""
+    """Measure each number of cores in a process of its own. Busy cores each run a process that only counts; there only
+    our engine is measured, on all threads and on one. All engines take turns, so that outside disturbances affect them
+    alike. The JSON file keeps the rows of other machines, and those of this machine that are not measured again."""
     available = sorted(os.sched_getaffinity(0))
     numbers = cores or tuple(sorted({min(2, len(available)), len(available)}, reverse=True))
     if max(numbers) > len(available):
@@ -41,7 +40,7 @@ def cpu(*, cores=(), states=("quiet", "busy"), seconds=1.0, only="", gapbs="") -
 
 
 def on_cores(module: str, options: Record, cores: list[int]) -> Iterator[Record]:
-    """The records that a module prints in a process of its own, which has these cores."""
+    """The records that a module prints when it runs in a process of its own on these cores."""
     command, use = [sys.executable, "-m", module, json.dumps(options)], partial(os.sched_setaffinity, 0, cores)
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, preexec_fn=use) as child:
         yield from map(json.loads, child.stdout or ())
@@ -50,7 +49,7 @@ def on_cores(module: str, options: Record, cores: list[int]) -> Iterator[Record]
 
 
 def measure_here(states: list[str], seconds: float, only: str, gapbs: str) -> Iterator[Record]:
-    """With the cores that this process has: the answers to a question in each state."""
+    """Measure on the cores of this process: a record for each question and state."""
     from .libraries import QUESTIONS, Others  # imports other libraries, which takes seconds
 
     cores = sorted(os.sched_getaffinity(0))
@@ -78,7 +77,7 @@ def measure_here(states: list[str], seconds: float, only: str, gapbs: str) -> It
 
 
 def _answers(runs, cores, seconds):
-    """A row for each who answers, without what the question was."""
+    """A row for each engine, without the columns that name the question."""
     with busy_cores(cores):
         times = in_fair_turns(runs, seconds, LEAST, LONG, failed=lambda name, error: say(f"{name}: {error!r}"))
     for name, ms in times.items():
@@ -89,7 +88,7 @@ def _answers(runs, cores, seconds):
 
 @contextmanager
 def busy_cores(cores) -> Iterator[None]:
-    """A process on each of these cores that would like it for itself."""
+    """A context in which a process keeps each of these cores busy."""
     with ExitStack() as running:
         for core in cores:
             process = running.enter_context(subprocess.Popen([sys.executable, "-c", COUNT.format(os.getpid())]))
@@ -100,7 +99,7 @@ def busy_cores(cores) -> Iterator[None]:
 
 
 def place(kept: Record, new: Record) -> Record:
-    """The rows take the place of those of the same machine and state that answer the same questions."""
+    """Replace the rows of the same machine and state that answer the same questions."""
     key = {name: new[name] for name in ("processor", "cores", "state")}
     answered = {(row["graph"], row["question"]) for row in new["rows"]}
     states = list(kept.get("states", []))

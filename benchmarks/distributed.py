@@ -178,7 +178,7 @@ def dask(graph="rmat:26", *, sources=16, hosts=1) -> Iterator[Record]:
 
 
 def put_on_hosts(client, hosts) -> None:
-    """Make NCCL treat the workers as processes on several hosts, without shared memory or links."""
+    """Make NCCL treat the workers as processes on several hosts, without shared memory or NVLink."""
     apart = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
     for rank, worker in enumerate(sorted(client.nthreads())):
         set_variables(client, apart | {"NCCL_HOSTID": f"host{rank % hosts}"}, [worker])

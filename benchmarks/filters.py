@@ -27,8 +27,8 @@ ONCE = "search, edges=mask"
 
 
 def filters(graphs=("rmat:20", "rmat:24"), *, device="cuda") -> Iterator[Record]:
-    """Half of the edges are kept, drawn at random, and 7 of 10 vertices. The check is what a mask of the edges of an
-    undirected graph needs in any case: it says what a search that looks at a bit of each arc would cost at least."""
+    """Keep half of the edges, drawn at random, and 7 of 10 vertices. The check of symmetry is required for any mask of
+    the edges of an undirected graph; it bounds from below the cost of a search that tests a bit for each arc."""
     rows = []
     for spec in graphs:
         rows.append({"graph": spec, "ms": measured(spec, device)})
@@ -68,14 +68,14 @@ def measured(spec: str, device: str) -> dict[str, list[float]]:
 
 
 def beside_earlier(kept: Record, new: Record) -> Record:
-    """What was measured at another commit stays in the file, as ``before``."""
+    """Keep the figures that the file has from another commit, as ``before``."""
     same = kept.get("commit") == new.get("commit")
     before = kept.get("before") if same else {key: kept[key] for key in ("date", "commit", "rows") if key in kept}
     return new | ({"before": before} if before else {})
 
 
 def filters_table(record: Record) -> Table:
-    """Medians in milliseconds; those of an earlier commit above, if the file has some."""
+    """Medians in milliseconds, below those of an earlier commit if the file has any."""
     names = list(record["rows"][0]["ms"])
     earlier = record.get("before", {"rows": []})["rows"]
     lines = [("before", row) for row in earlier] + [("now" if earlier else None, row) for row in record["rows"]]

@@ -23,7 +23,7 @@ RUNS = 5  # of each, after one that is not counted
 
 def drop_in_functions(graphs=GRAPHS, *, sources=64, pool=True) -> Iterator[Record]:
     """Median milliseconds. cuGraph has no `multi_source_bfs`: a loop over its `bfs` stands in, without joining frames.
-    The weights of 1 that its shortest paths need are made before. Where it fails, it has no time."""
+    The unit weights that its shortest paths need are made beforehand. Calls that fail in cuGraph have no time."""
     if pool:
         start_pool()
     rows = []
@@ -40,7 +40,7 @@ def drop_in_functions(graphs=GRAPHS, *, sources=64, pool=True) -> Iterator[Recor
 
 
 def _calls(graph, weighted, ids, seeds):
-    """Ours and cuGraph's call by name."""
+    """Our call and cuGraph's, by the function's name."""
     import cugraph
 
     options = {"k": ids[:8]}
@@ -70,7 +70,7 @@ def _calls(graph, weighted, ids, seeds):
 
 
 def _of_few_edges(frame, count: int) -> list[int]:
-    """The ids of vertices with the fewest edges, but some."""
+    """The ids of the ``count`` vertices with the fewest edges; isolated ones are not in the frame."""
     import cupy
 
     ids, degrees = cupy.unique(frame["src"].values, return_counts=True)
@@ -79,7 +79,7 @@ def _of_few_edges(frame, count: int) -> list[int]:
 
 
 def _if_it_can(theirs) -> Record:
-    """cuGraph's time, or why there is none: it may run out of memory, or of 32 bits."""
+    """cuGraph's time, or why there is none: it may run out of memory, or overflow 32 bits."""
     try:
         return {"cugraph": _ms(theirs)}
     except (RuntimeError, MemoryError) as error:

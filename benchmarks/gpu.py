@@ -36,12 +36,12 @@ def free_pool():
 
 
 def searches(traversal, sources, options):
-    """A search from each source."""
+    """One search from each source."""
     return [partial(traversal.search, source, options) for source in sources.reshape(-1, 1)]
 
 
 def fast(graphs=GRAPHS, *, sources=32, engines=("cupy", "numba-cuda"), deterministic=False) -> Iterator[Record]:
-    """Searches without other engines in between, with the tree and without; and deterministic ones."""
+    """Searches without other engines in between: with predecessors, without, and deterministic ones."""
     found = []
     for spec in graphs:
         graph = load(spec, device=CUDA).to(CPU).replace(name=spec)
@@ -55,7 +55,7 @@ def fast(graphs=GRAPHS, *, sources=32, engines=("cupy", "numba-cuda"), determini
 
 
 def _searched(engine, graph, sources, deterministic) -> Record:
-    """Answers from the first source are validated, or held against it; a deterministic tree against the CPU's."""
+    """Answers from the first source are validated or compared; a deterministic tree is compared with the CPU's."""
     traversal = registered()[engine].prepare(graph, ALGORITHM)
     first = traversal.run(sources[:1])
     verdict = validate(graph, first)
@@ -108,8 +108,9 @@ SPIN_CYCLES = {"cupy": 200_000, "numba-cuda": 1_000_000}  # about 0.1 and 0.5 ms
 
 
 class Stopwatch:
-    """Replaces a traversal's kernels and adds up how long they run. Every launch waits behind a kernel that only spins,
-    so that both events around it are queued before it starts: what Python takes to launch does not count."""
+    """Replaces a traversal's kernels, and adds up how long they run. A kernel that only spins precedes each launch, so
+    that both events around the launch are queued before it starts: the time that Python takes to launch does not
+    count."""
 
     def __init__(self, traversal, cycles):
         import cupy
@@ -186,8 +187,8 @@ IDS: dict[str, tuple[dict[str, Any], type]] = {
 
 
 def construct(graphs=("rmat:20", "rmat:22", "rmat:24", "urand:24")) -> Iterator[Record]:
-    """From both directions of every edge in random order, on the device. `csr` is the CSR, the kind of graph found out
-    and the ids checked; `prepare` what the engine does with it; synchronised."""
+    """From both directions of every edge in random order, on the device. `csr` builds the CSR, finds the kind of graph
+    and checks the ids; `prepare` is the engine's preparation. Both are synchronised."""
     import cupy
 
     from rapids_bfs._core.csr import device as device_csr
@@ -216,7 +217,7 @@ def construct(graphs=("rmat:20", "rmat:22", "rmat:24", "urand:24")) -> Iterator[
 
 
 def _median_and_peak(work, times=5) -> tuple[float, int, Any]:
-    """Median milliseconds, once warm, the most bytes taken, and the last outcome."""
+    """Median milliseconds once warm, peak bytes, and the last result."""
     wait = device_wait()
     work()
     wait()
@@ -247,7 +248,7 @@ def pinned_adjacency(graphs=("rmat:24", "rmat:25", "rmat:26"), *, sources=8, too
 
 
 def _made(spec, too_large, wait):
-    """Each way to search: its engine, the graph, and seconds to make it from the one before."""
+    """For each way to search: its engine, the graph, and the seconds to make that from the graph before."""
     if too_large:
         moved, host = clock(partial(load, spec), wait)
     else:

@@ -30,7 +30,7 @@ class Sent(NamedTuple):
 
 
 def entries(matrix: csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of each entry in these rows of a matrix, the row's place in ``rows`` and the column."""
+    """For each entry in these rows of a matrix: its row's position in ``rows``, and its column."""
     chosen = matrix[rows]
     return np.repeat(np.arange(len(rows)), np.diff(chosen.indptr)), chosen.indices
 
@@ -51,13 +51,13 @@ class Grid:
         self.isolated = np.bincount(sources, minlength=self.piece * self.size).reshape(self.size, -1) == 0
 
     def send(self, kind: str, source: int, target: int, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-        """What ``target`` receives: logged, unless it is the sender or there is nothing."""
+        """The message that ``target`` receives. It is logged, unless it is empty or the sender is the target."""
         if source != target and (count := sum(array.nbytes for array in arrays)):
             self.log.append(Sent(self.level, source, kind, count, 1))
         return arrays
 
     def search(self, source: int, directions: Iterator[str]) -> np.ndarray:
-        """The distances from ``source``; each level goes the next of these directions."""
+        """The distances from ``source``; ``directions`` are those of the levels."""
         self.log: list[Sent] = []
         self.level = 0
         self.distances = np.full((self.size, self.piece), UNREACHED, np.int32)
@@ -69,7 +69,7 @@ class Grid:
         return self.distances.reshape(-1)
 
     def expand(self, kind: str, pieces: list[np.ndarray]) -> list[list[np.ndarray]]:
-        """The frontier of its column for each rank, in pieces: each rank sends its own to a rank of the column that
+        """The frontier of its column for each rank, in pieces: each rank sends its own to one rank of the column that
         needs it, which passes it on to the others there."""
         strips: list[list[np.ndarray]] = [[] for _ in pieces]
         for owner, piece in enumerate(pieces):
@@ -102,7 +102,7 @@ class Grid:
 
     def bottom_up(self) -> None:
         """In as many steps as there are columns, each rank looks for parents of one piece of its row's vertices, and
-        passes on what is visited of it."""
+        passes on that piece's visited vertices."""
         frontier = [np.packbits(own == self.level - 1) for own in self.distances]
         strips = [np.unpackbits(np.concatenate(pieces)).astype(bool) for pieces in self.expand("bitmap", frontier)]
         visited = list(np.packbits((self.distances != UNREACHED) | self.isolated, axis=1))

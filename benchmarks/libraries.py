@@ -1,7 +1,8 @@
-"""What `cpu` asks our engine, SciPy, and igraph, NetworKit, rustworkx, GraphBLAS and GAPBS where they are.
+"""The workloads of the case `cpu`, for our engine, SciPy and, if installed, igraph, NetworKit, rustworkx, GraphBLAS and
+GAPBS.
 
-`QUESTIONS` has the graphs by name and what is asked of each: a function of the graph that returns how each answers, by
-name. GAPBS and other programs take their own time, of one run or many.
+`QUESTIONS` maps each graph's name to its questions. A question is a function of the graph that returns a call for each
+engine, by name. GAPBS and the other programs measure their own time, of one run or of many.
 """
 
 import subprocess
@@ -39,7 +40,7 @@ DISTANCES |= {"GAPBS": "GAPBS, parents", SPINNING: "GAPBS, parents, spinning"}
 
 
 class Others:
-    """A graph as other libraries have it, as far as they are installed; their files lie in ``folder``."""
+    """A graph in the forms of the installed libraries; their files are in ``folder``."""
 
     def __init__(self, graph, folder, gapbs):
         self.folder, self.gapbs, self.graphs = folder, gapbs, {}
@@ -59,7 +60,7 @@ class Others:
             theirs.add_edges_from_no_data(list(zip(*(each.tolist() for each in ends), strict=True)))
 
     def __call__(self, gapbs="", names=(), **asked):
-        """How those that are there answer by name: each a function of its graph, GAPBS a program and its options."""
+        """The call of each installed library by name: a function of its graph; for GAPBS, a program and its options."""
         runs = {name: partial(ask, self.graphs[name]) for name, ask in asked.items() if name in self.graphs}
         if gapbs and self.gapbs:
             runs["GAPBS"] = partial(self.run_gapbs, *gapbs.split())
@@ -71,7 +72,7 @@ class Others:
 
 
 def with_threads(run):
-    """By all threads, and by one."""
+    """The call on all threads, and on one."""
 
     def limited():
         allowed = numba.get_num_threads()
@@ -89,7 +90,7 @@ def some_vertices(graph, count=ASKED):
 
 
 def search(graph, others):
-    """Searches from one vertex after the other, engines prepared."""
+    """Searches from one vertex after another, with engines prepared."""
     sources = cycle(some_vertices(graph, SOURCES).reshape(-1, 1))
 
     def by(name):
@@ -111,7 +112,7 @@ def search(graph, others):
 
 
 def tiny(graph, others):
-    """The same search as the user calls it, many times."""
+    """The same search as users call it, many times."""
     ours = {"cpu": lambda: rapids_bfs.bfs(graph, 0, engine="cpu")}
     once = (
         ours
@@ -127,7 +128,7 @@ def tiny(graph, others):
 
 
 def paths(graph, others):
-    """Lists of their vertices: by one call here; the others have calls for one pair."""
+    """Paths as lists of vertices: in one call here; the other libraries have calls for one pair."""
     pairs = np.random.default_rng(3).integers(0, graph.num_vertices, (ASKED, 2)).tolist()
     ends = tuple(map(list, zip(*pairs, strict=True)))
     return with_threads(lambda: list(rapids_bfs.shortest_paths(graph, *ends))) | others(
@@ -162,7 +163,7 @@ def diameter(graph, others):
 
 
 def betweenness(graph, others):
-    """From some vertices."""
+    """Betweenness from some vertices."""
     sources = some_vertices(graph).tolist()
     return with_threads(lambda: rapids_bfs.betweenness(graph, sources, engine="cpu")) | others(
         networkit=lambda theirs: networkit.centrality.EstimateBetweenness(theirs, ASKED, parallel=True).run().scores(),
@@ -192,7 +193,7 @@ rustworkx.bfs_layers(graph, [0])""",
 
 
 def process(graph, others):
-    """From the start of a process to its answer, its modules' code on disk and kernels compiled."""
+    """From the start of a process to its answer, with bytecode on disk and kernels compiled."""
     edges = others.folder / "edges.npy"
     np.save(edges, np.stack(graph.vertex_pairs()))
 

@@ -1,4 +1,4 @@
-"""Many sources at once: batches against single searches, and betweenness."""
+"""Many sources at once: batches beside single searches, and betweenness."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -32,8 +32,8 @@ def drawn(spec: str, degree: int):
 
 
 def batch(graphs=("rmat:20", "rmat:26"), *, engines=("cupy",)) -> Iterator[Record]:
-    """Milliseconds for 64 sources. A batch writes its distances to memory that was written before, where the engine
-    searches, or keeps the summary; single searches take turns over the same sources, distances only."""
+    """Milliseconds for 64 sources. A batch writes its distances to memory that has been written before, on the engine's
+    device, or keeps the summary. Single searches take turns over the same sources, for distances only."""
     found = []
     for spec in graphs:
         graph, rows = load(spec, device=resolve(engines[0]).engine.searches_on), []
@@ -72,7 +72,7 @@ BATCHED = ("distances_ms", "summary_ms")
 
 
 def _room(traversal, k, n):
-    """Memory for distances, written once."""
+    """Memory for distances, written once beforehand."""
     if traversal.searches_on != CUDA:
         return np.zeros((k, n), np.int32)
     import cupy
@@ -95,8 +95,8 @@ FEW = 32  # sources of cuGraph, whose time is scaled up
 
 
 def closeness(graphs=("wordnet", "rmat:20"), *, engine="cupy") -> Iterator[Record]:
-    """Seconds for the distances' sums from every vertex, of which closeness is made, the graph prepared. cuGraph, which
-    has no closeness, searches from one vertex after another."""
+    """Seconds for the sum of the distances from every vertex, from which closeness is computed, with the graph
+    prepared. cuGraph has no closeness, so it searches from one vertex after another."""
     rows: list[Record] = []
     for spec in graphs:
         say(spec)
@@ -165,7 +165,7 @@ def betweenness(graphs=SPECS, *, engines=("cpu", "cupy")) -> Iterator[Record]:
 
 
 def _best(call, rounds):
-    """Seconds of the fastest run after the first, and what it returned."""
+    """Seconds of the fastest run after the first, and the result."""
     times, found = repeated(call, 1 + rounds, enough_s=ENOUGH_S)
     return min(times[1:] or times), found
 
@@ -176,7 +176,7 @@ def _ours(prepared, graph, sources, rounds, *, edges=False):
 
 
 def _scores(spec, graph, sources, engines):
-    """Who scored, in how many seconds, from how many sources, and whether the sums are right."""
+    """Which engine, how many seconds, how many sources, and whether the scores are right."""
     few, reference = sources[: max(1, ARCS_ON_CPU // graph.num_arcs)], None
     for name in sorted(engines, key=lambda name: name != "cpu"):
         prepared = resolve(name).betweenness(graph)
@@ -219,8 +219,8 @@ def _cugraph(graph, sources):
 
 
 def _agreement(theirs, wanted, sources) -> str:
-    """Are the sums the same but for a factor? cuGraph scales a sample's own sums in another way: only the others are
-    looked at, or all if every vertex was a source."""
+    """Whether the scores are equal up to a factor. cuGraph scales the scores of sampled sources in another way: only
+    the other vertices are compared, or all if every vertex was a source."""
     others = np.setdiff1d(np.arange(len(wanted)), sources)
     theirs, wanted = (each[others] if len(others) else each for each in (theirs, wanted))
     return "agrees" if np.allclose(theirs / theirs.sum(), wanted / wanted.sum(), rtol=1e-4, atol=1e-12) else "differs"

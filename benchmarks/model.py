@@ -1,5 +1,5 @@
-"""What a search costs on more hosts than can be had: bytes and messages that simulated ranks counted, extrapolated, and
-divided by the rates of `rates.toml`."""
+"""A model of a search on more hosts than we have: bytes and messages counted over simulated ranks, extrapolated, and
+divided by the rates in `rates.toml`."""
 
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -36,8 +36,8 @@ FITTED = {  # a figure of searches in one way, and whether it has a trend; the o
 
 
 class Design(NamedTuple):
-    """A way to search. ``domain`` GPUs share NVLink; the host drives levels through NCCL, or kernels do; bitmaps are of
-    all vertices, or of those with edges."""
+    """A way to search. ``domain`` GPUs share NVLink. Either the host drives levels through NCCL, or kernels do. Bitmaps
+    are of all vertices or, if ``compact``, of those with edges."""
 
     name: str
     partitioning: str
@@ -67,7 +67,7 @@ def medians_s(file: str) -> dict[tuple[str, str], float]:
 
 
 def rates() -> dict[str, float]:
-    """The value of each rate; where one names a result, it is read there."""
+    """The value of each rate; one that names a result is computed from it."""
     return {
         name: each["value"] if "value" in each else medians_s(each["result"])[*each["row"]] / each["per"]
         for name, each in sources().items()
@@ -75,8 +75,8 @@ def rates() -> dict[str, float]:
 
 
 def summed(run: Record) -> Record:
-    """Of a search, divided by the vertices: pairs that ranks sent, top-down and for parents bottom-up, and entries of
-    frontiers for each rank of a column; and levels, and bitmaps that each rank gathered."""
+    """The counts of a search per vertex: pairs that ranks sent, top-down and for parents bottom-up, and frontier
+    entries for each rank of a column; and its levels, and the bitmaps that each rank gathered."""
     kind, _, scale = run["graph"].partition(":")
     n, side = 1 << int(scale), run["ranks"] ** 0.5
     sent = {"pairs": 0, "fold": 0, "expand": 0, "parents": 0} | {name: sum(each) for name, each in run["sent"].items()}
@@ -91,7 +91,7 @@ def summed(run: Record) -> Record:
 
 
 def means(rows: Sequence[Record], what: str, **wanted: object) -> dict[int, float]:
-    """The mean of a figure by scale, of the rows that have what is wanted on the most ranks."""
+    """The mean of a figure by scale, over the rows with the wanted values on the most ranks."""
     wanted["ranks"] = max(row["ranks"] for row in rows)
     chosen = [row for row in rows if wanted.items() <= row.items()]
     scales = sorted({row["scale"] for row in chosen})
@@ -99,8 +99,8 @@ def means(rows: Sequence[Record], what: str, **wanted: object) -> dict[int, floa
 
 
 def fits(rows: Sequence[Record]) -> list[Record]:
-    """Each figure fitted to all scales but the largest, and what was counted there: the exponential of a line if it has
-    a trend, else the mean."""
+    """Each figure fitted to all scales but the largest, beside the count there: the exponential of a line if it has a
+    trend, else the mean."""
     found = []
     for kind in dict.fromkeys(row["kind"] for row in rows):
         for name, (what, way, partitioning, trend) in FITTED.items():
@@ -125,8 +125,8 @@ def shape(rows: Sequence[Record], found: Sequence[Record], partitioning: str, sc
 
 
 class Moved(NamedTuple):
-    """Into a GPU in a search: bytes from other domains and its own; the messages of a level top-down and bottom-up;
-    seconds that messages wait for each other; and the bytes of the bitmap that it tests."""
+    """What a GPU receives and waits for in a search: bytes from other domains and from its own; messages of a level
+    top-down and bottom-up; seconds that messages wait for each other; and the bytes of the bitmap that it tests."""
 
     network: float
     nvlink: float
@@ -164,7 +164,7 @@ def by_grid(design: Design, gpus: int, pairs: float, bits: float, each: dict[str
 
 
 def cost(design: Design, scale: int, gpus: int, each: dict[str, float], rate: dict[str, float]) -> Record:
-    """Bytes, messages, seconds and memory of a GPU in a search; ``each`` is the `shape` of one."""
+    """Bytes, messages, seconds and memory of a GPU in a search; ``each`` is the `shape` of a search."""
     own, rack = 2.0**scale / gpus, design.domain > HOST
     bits = 2.0**scale / 8 * (each["with edges"] if design.compact else 1)
     move = by_rows if design.partitioning == ROWS else by_grid
@@ -186,7 +186,7 @@ def cost(design: Design, scale: int, gpus: int, each: dict[str, float], rate: di
 
 
 def consequences(rows: Sequence[Record]) -> Record:
-    """What follows from counts: the fits, and searches by every design as the graph grows with the machine, by two
+    """The results of the model: the fits, and searches by every design as the graph grows with the machine, by two
     designs on any number of hosts, on two GPUs, and in one rack."""
     rate, found, scales = rates(), fits(rows), range(SMALLEST, LARGEST + 1)
 
@@ -209,8 +209,8 @@ def consequences(rows: Sequence[Record]) -> Record:
 
 
 def model(*, largest=18, ranks=64, sources=3) -> Iterator[Record]:
-    """Counts at five scales of rmat and urand, on a quarter of the ranks and on all, and what follows from them: by the
-    model for two GPUs too, beside what these took."""
+    """Count at five scales of rmat and urand, on a quarter of the ranks and on all, and apply the model to the counts;
+    for two GPUs it is compared with measurements."""
     if (side := isqrt(ranks)) ** 2 != ranks or side % 2 or side < 4:
         raise InputError(f"the number of ranks must be the square of an even number from 4 on, as 64 is, not {ranks}")
     rows: list[Record] = []
@@ -239,7 +239,7 @@ def searches_table(record: Record) -> Table:
 
 
 def hosts_table(record: Record) -> Table:
-    """Milliseconds by rows with windows in a host, and in two dimensions."""
+    """Milliseconds by rows with windows within a host, and in two dimensions."""
 
     def cell(costs: Sequence[Record]) -> str:
         times = [figure(1e3 * each["total_s"]) if each["fits"] else "no room" for each in costs]

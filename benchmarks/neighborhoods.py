@@ -22,7 +22,8 @@ LONG_S = 2.0
 
 
 def on_cpu(graphs=CPU_GRAPHS, *, seconds=2.0) -> Iterator[Record]:
-    """Milliseconds for what is within 2 hops of 64 vertices, in turns with igraph, from ids to arrays, or to lists."""
+    """Milliseconds for the vertices within 2 hops of 64 centres, in turns with igraph, from ids to arrays (igraph: to
+    lists)."""
     import igraph  # takes seconds
 
     found = []
@@ -54,8 +55,8 @@ def cpu_table(record: Record) -> Table:
 
 
 def on_gpu(graphs=("rmat:20",), *, centers=10_000, few=100) -> Iterator[Record]:
-    """Seconds for the ego graphs of 2 hops of many vertices, batch after batch, each dropped; of cuGraph for ``few`` of
-    them, scaled up."""
+    """Seconds for the ego graphs of 2 hops of many vertices, batch by batch, each dropped; for cuGraph scaled up from
+    ``few`` of them."""
     found = []
     for spec in graphs:
         graph = load(spec, device="cuda")

@@ -28,7 +28,7 @@ SECONDS = ("networkx_s", "first_s", "cached_s")
 
 
 def consume(answer: Any) -> int:
-    """Look at all of an answer; return how many items that is."""
+    """Consume an answer; return how many items it has."""
     if isinstance(answer, nx.Graph):
         return consume(iter(answer.edges))
     if isinstance(answer, Mapping):
@@ -43,14 +43,14 @@ def consume(answer: Any) -> int:
 
 
 def drain(answer: Any) -> None:
-    """Take all that an answer that is made step by step has."""
+    """Consume an iterator."""
     if isinstance(answer, Iterator):
         deque(answer, maxlen=0)
 
 
 def networkx(*, nodes=200_000, small_nodes=2_000) -> Iterator[Record]:
-    """Barabasi-Albert graphs with ten edges a node. NetworkX's time, the first call here (conversion included, kernels
-    compiled) and later ones, the best of some."""
+    """Barabasi-Albert graphs with ten edges a node. The times of NetworkX, of the first call here (with the conversion,
+    kernels compiled) and of later calls: the best of a few."""
     nx.config.warnings_to_ignore.add("cache")
     tiny = nx.path_graph(300)
     for name, arguments, _, _ in _calls(300, 300):  # compiles or loads every kernel
@@ -67,7 +67,7 @@ def networkx(*, nodes=200_000, small_nodes=2_000) -> Iterator[Record]:
 
 
 def _calls(nodes: int, small_nodes: int) -> Iterator[tuple[str, tuple[int, ...], bool, int]]:
-    """The name and the arguments of each call, whether it is about the small graph, and how often it is made."""
+    """Each call's name and arguments, whether it uses the small graph, and how often it is made."""
     yield from ((name, (0,), False, 3) for name in (*FROM_ONE, "predecessor"))
     yield from ((name, (), False, 3) for name in (*WHOLE, "girth"))
     yield from ((name, (17, nodes - 1), False, 20) for name in BETWEEN)
@@ -95,8 +95,8 @@ def _beside_networkx(graph: nx.Graph, name: str, arguments: tuple[int, ...], rep
 
 
 def networkx_views(*, nodes=200_000) -> Iterator[Record]:
-    """Views of such a graph: read from NetworkX's dicts, and filtered from the graph's conversion; `descendants` of a
-    node of each, by NetworkX, by the first call here, and by later ones. Seconds, the best of some."""
+    """Views of such a graph: read from NetworkX's dicts, and filtered from the graph's conversion; then `descendants`
+    of a node of each, by NetworkX, by the first call here, and by later ones. Seconds, the best of a few."""
     nx.config.warnings_to_ignore.add("cache")
     graph = nx.barabasi_albert_graph(nodes, 10, seed=1)
     rows: dict[str, Record] = {}
@@ -169,7 +169,7 @@ BY_TREE = {"bfs_successors"}  # have an item for each vertex that has children, 
 
 def nx_cugraph(*, nodes=200_000, small_nodes=2_000, side=400) -> Iterator[Record]:
     """Every function that both backends have; seconds with the conversion cached, the best of a few runs. nx-cugraph
-    has an order of its own, so that only the number of an answer's items is compared."""
+    has an order of its own, so only the number of items of an answer is compared."""
     nx.config.warnings_to_ignore.add("cache")
     warnings.simplefilter("ignore", DeprecationWarning)
     routing.GPU_PREPARATION = 0  # as if the graph had been searched for some time

@@ -1,4 +1,4 @@
-"""What is kept of a measurement: a JSON file with the date, the machine, the versions and the commit."""
+"""The record of a measurement: a JSON file with the date, the machine, the versions and the commit."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ Record = dict[str, Any]
 
 
 def about() -> Record:
-    """The date, the machine, what is installed and, in a clone, the commit."""
+    """The date, the machine, the installed versions and, in a clone, the commit."""
     found = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": machine.describe(),
@@ -29,12 +29,12 @@ def about() -> Record:
 
 
 def read(path: Path) -> Record:
-    """What the file holds; nothing if there is none."""
+    """The content of the file; empty if there is none."""
     return json.loads(path.read_text()) if path.exists() else {}
 
 
 def write(path: Path, record: Record) -> None:
-    """Replace the file, all at once."""
+    """Replace the file atomically."""
     fresh = path.with_suffix(".new")
     fresh.write_text(json.dumps(record, indent=1) + "\n")
     fresh.replace(path)

@@ -30,8 +30,8 @@ TRIALS = 3  # of GAPBS from each source
 def suite(
     name="synthetic", *, scales=("18", "22"), engines=("cpu", *OTHERS), sources=16, gapbs="", pool=False, gaps=False
 ) -> Iterator[Record]:
-    """What is measured is kept in the cache: the same call of the same commit goes on from there. GAPBS searches from
-    the same sources, and checks its answers itself."""
+    """Results are kept in the cache: the same call at the same commit resumes where it stopped. GAPBS searches from the
+    same sources, and checks its own answers."""
     if pool:
         from .rapids import start_pool
 
@@ -51,7 +51,7 @@ def suite(
 
 
 def _kept(*asked) -> Path:
-    """A file in the cache for what is asked, this commit, this machine and its numbers of threads."""
+    """A file in the cache for these options, this commit, this machine and its numbers of threads."""
     told = json.dumps([asked, {name: os.environ.get(name) for name in THREADS}, about() | {"date": ""}], default=str)
     return Path(
         user_cache_path("rapids_bfs", appauthor=False), "benchmarks", f"{sha256(told.encode()).hexdigest()}.json"
@@ -59,7 +59,7 @@ def _kept(*asked) -> Path:
 
 
 def random_edges(name, **options):
-    """The arcs of a graph as a cuDF frame; vertices without edges are not in it."""
+    """The arcs of a graph in random order, as a cuDF frame; isolated vertices are not in it."""
     from .rapids import edge_frame
 
     return edge_frame(name)[1]
@@ -94,7 +94,7 @@ def _searched(gapbs, path, vertex):
 
 
 def _rows(record: Record):
-    """Of each graph its name, its sizes, and by name the engines that ran; ours is the first."""
+    """For each graph its name, its sizes, and the engines that ran, by name, ours first."""
     for row in record["graphs"]:
         if row["comparison"]:
             yield (
@@ -144,7 +144,7 @@ def preparations_table(record: Record) -> Table:
 
 
 def behind_table(record: Record) -> Table:
-    """Where another engine is faster than ours."""
+    """The rows in which another engine is faster than ours."""
     ours, *_ = _engines(record)
     rows = []
     for name, _, found in _rows(record):

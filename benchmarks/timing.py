@@ -1,4 +1,4 @@
-"""The one timer: how long calls take, one after another or in turns."""
+"""Timers: how long calls take, one after another or in turns."""
 
 import os
 import re
@@ -14,7 +14,7 @@ Call = Callable[[], Any]
 
 
 def clock(call: Call, wait: Call | None = None) -> tuple[float, Any]:
-    """Seconds that ``call()`` takes, until ``wait()`` returns too, and what it returned."""
+    """Seconds until ``call()`` and then ``wait()`` have returned, and the result of the call."""
     begin = perf_counter()
     outcome = call()
     if wait:
@@ -23,14 +23,14 @@ def clock(call: Call, wait: Call | None = None) -> tuple[float, Any]:
 
 
 def device_wait() -> Call:
-    """What waits until the current CUDA device is done."""
+    """A function that waits for the current CUDA device."""
     import cupy
 
     return lambda: cupy.cuda.Device().synchronize()
 
 
 def one_by_one(calls: Sequence[Call], *, warm_s: float = 0.0, wait: Call | None = None) -> list[float]:
-    """Milliseconds of each call. Before that the first is repeated for ``warm_s``: the clock of an idle GPU is low."""
+    """Milliseconds of each call. The first is repeated for ``warm_s`` before, since the clock of an idle GPU is low."""
     warm = perf_counter() + warm_s
     while perf_counter() < warm:
         calls[0]()
@@ -38,12 +38,12 @@ def one_by_one(calls: Sequence[Call], *, warm_s: float = 0.0, wait: Call | None 
 
 
 class Seconds(list[float]):
-    """Of each of the runs that somebody else has timed."""
+    """The times of several runs, as another program measured them."""
 
 
 def run_gapbs(program: Path | str, *options: str, spin: bool = False) -> tuple[Seconds, str]:
-    """The times that one of GAPBS's programs prints, and all that it prints. Its threads sleep where they wait, or
-    ``spin``, which is faster where each has a core for itself."""
+    """The times that a GAPBS program prints, and its whole output. Its threads sleep where they wait, or ``spin``,
+    which is faster if each has a core to itself."""
     waiting = {} if spin else {"OMP_WAIT_POLICY": "passive"}
     said = subprocess.run(
         [program, *options], check=True, capture_output=True, text=True, env=waiting | os.environ
@@ -54,9 +54,9 @@ def run_gapbs(program: Path | str, *options: str, spin: bool = False) -> tuple[S
 def in_fair_turns(
     calls: Mapping[str, Call], seconds: float, least: int, long: float, failed: Callable[[str, Exception], None]
 ) -> dict[str, list[float]]:
-    """Milliseconds of each run of each call, for this many seconds in all. The next is the call whose turns have taken
-    the least time so far. Each has ``least`` turns, unless they take ``long`` seconds. One that raises is left out. A
-    call that times itself returns `Seconds`."""
+    """Milliseconds of each run of each call, for this many seconds in all. The next call is always the one whose runs
+    have taken the least time so far. Each has ``least`` runs, unless they take ``long`` seconds. A call that raises is
+    left out. A call that measures itself returns `Seconds`."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     spent = dict.fromkeys(calls, 0.0)
     end = perf_counter() + seconds
@@ -78,8 +78,8 @@ def in_fair_turns(
 def repeated(
     call: Call, most: int, *, enough_s: float = inf, least: int = 0, least_s: float = inf
 ) -> tuple[list[float], Any]:
-    """Seconds of each run of ``call``, and what the last returned. There are at most ``most`` runs. None begins once
-    they have taken ``enough_s``, or, while there are fewer than ``least``, ``least_s``."""
+    """Seconds of each run of ``call``, and the last result. There are at most ``most`` runs. No run starts once they
+    have taken ``enough_s`` or, if there are fewer than ``least``, ``least_s``."""
     times: list[float] = []
     outcome = None
     while len(times) < most and sum(times) < (enough_s if len(times) >= least else least_s):

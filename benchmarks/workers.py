@@ -34,15 +34,15 @@ ONE, SEVERAL = "one process", "workers"
 
 
 def workers(graphs=("rmat:20", "urand:20"), *, builds=7, sources=32, large="urand:24", limit="3GB") -> Iterator[Record]:
-    """Two workers of one core each, and one process of the same two cores, where the client is too. Both have the edges
-    in frames of pandas, two columns of int64; they build, and search, in turns. Then workers with a memory limit build
-    the ``large`` graph from a frame that Dask computes meanwhile, unless that is empty."""
+    """Two workers of one core each, and one process on the same two cores, which the client shares. Both have the edges
+    in frames of pandas, two columns of int64; builds and searches take turns. Then workers with a memory limit build
+    the ``large`` graph, unless its name is empty, from a frame that Dask computes meanwhile."""
     options = {"graphs": graphs, "builds": builds, "sources": sources, "large": large, "limit": limit}
     yield from on_cores("benchmarks.workers", options, sorted(os.sched_getaffinity(0))[:WORKERS])
 
 
 def measure_here(graphs: list[str], builds: int, sources: int, large: str, limit: str) -> Iterator[Record]:
-    """With the cores that this process has."""
+    """Measure on the cores of this process."""
     record: Record = {"workers": WORKERS, "graphs": []}
     with _cluster(0) as client:
         kept = as_graph(_persisted(client, "rmat:10"), directed=False)  # its ranks serve all graphs
@@ -153,7 +153,7 @@ def _row(client: Any, spec: str, builds: int, sources: int) -> Record:
 
 
 def _cpu_s(client: Any) -> float:
-    """Seconds for which all processes have used a core, which does not depend on what else the machine does."""
+    """CPU seconds of all processes, which do not depend on what else the machine runs."""
     return time.process_time() + sum(client.run(time.process_time).values())
 
 
@@ -219,7 +219,7 @@ def _quartiles(times: list[float]) -> str:
 
 
 def _ratio(times: dict[str, list[float]]) -> float:
-    """The median over turns: what disturbs one turn disturbs both."""
+    """The median ratio over turns: a disturbance of one turn affects both."""
     ratios = [several / one for one, several in zip(times[ONE], times[SEVERAL], strict=True)]
     return float(np.median(ratios))
 
