@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import InputError
 from ..kernels.cpu import numba, team
 from ..kernels.cpu.compiled import num_threads, set_num_threads, start_threads, threads_lost
+from ..kernels.cpu.uninterrupted import uninterrupted
 from .environment import WrongVariable
 from .forks import in_each_child
 
@@ -62,25 +63,25 @@ class Pool:
         if most is not None:
             threads = min(threads, most)
         if len(self._helpers) < threads - 1:
-            with self._lock:
-                self._start(threads - 1)
+            uninterrupted(self._start, threads - 1)  # a signal handler that searches would wait for the lock forever
         return self._team, threads
 
     def _start(self, helpers: int) -> None:
         """Start helpers until there are ``helpers``."""
-        if not self._helpers:
-            room = team.new(self.most - 1)
-            team.close(room)
-            team.serve(room, 0)  # returns, compiled
-            room[team.CLOSED] = 0
-            self._team = room
-        for place in range(len(self._helpers) + 1, helpers + 1):
-            helper = threading.Thread(
-                target=team.serve, args=(self._team, place), name="rapids_bfs helper", daemon=True
-            )
-            self._helpers.append(helper)  # before the start: an interrupt must not lead to two with one number
-            with suppress(RuntimeError):  # the system has no more threads; jobs do not wait for this one
-                helper.start()
+        with self._lock:
+            if not self._helpers:
+                room = team.new(self.most - 1)
+                team.close(room)
+                team.serve(room, 0)  # returns, compiled
+                room[team.CLOSED] = 0
+                self._team = room
+            for place in range(len(self._helpers) + 1, helpers + 1):
+                helper = threading.Thread(
+                    target=team.serve, args=(self._team, place), name="rapids_bfs helper", daemon=True
+                )
+                self._helpers.append(helper)
+                with suppress(RuntimeError):  # the system has no more threads; jobs do not wait for this one
+                    helper.start()
 
     @contextmanager
     def limited(self, threads: int) -> Iterator[None]:

@@ -1,5 +1,7 @@
 """How many of Numba's threads a kernel gets, and Python's threads that search at once."""
 
+import signal
+
 import numba
 import pytest
 from programs import LAYERS, WITHOUT_OPENMP, run
@@ -118,6 +120,24 @@ def test_eight_threads():
     levels = {count: [int(each) for each in run(MANY, NUMBA_NUM_THREADS=count).stdout.split()] for count in "28"}
     assert levels["8"] == levels["2"]
     assert all(levels["8"])
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer that signals")
+def test_a_signal_handler_needs_helpers_while_they_start():
+    run(
+        """
+import signal
+from rapids_bfs._core.threads import pool
+teams = []
+signal.signal(signal.SIGALRM, lambda *_: teams.append(pool.team()))
+signal.setitimer(signal.ITIMER_REAL, 0.0005)
+while not teams:
+    pool.team()
+assert teams[0][0] is pool.team()[0]
+""",
+        NUMBA_NUM_THREADS="4",
+        seconds=60,
+    )
 
 
 SEARCHES = """
