@@ -4,7 +4,9 @@
         result = rapids_bfs.bfs("karate", 0, engine=bfs_engine)
 
 ``pytest --bfs-engines=cpu,cupy:block-queue`` names the engines; each of them must be able to run. Without it the test
-runs on all registered engines, and skips those that cannot run, with the reason.
+runs on all registered engines, and skips those that cannot run, with the reason. A test can name its own engines::
+
+    @pytest.mark.parametrize("bfs_engine", ["cpu", "cpu:sequential"], indirect=True)
 
 pytest loads this module in every environment with the package, so it imports nothing before a test uses the fixture.
 """
@@ -23,11 +25,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "bfs_engine" in metafunc.fixturenames:
-        metafunc.parametrize("bfs_engine", _engines(metafunc.config), indirect=True, scope="session")
+    if "_bfs_engine_name" in metafunc.fixturenames and not _names_its_own(metafunc):
+        metafunc.parametrize("_bfs_engine_name", _engines(metafunc.config), indirect=True, scope="session")
+
+
+def _names_its_own(metafunc: pytest.Metafunc) -> bool:
+    """Is the test marked with the engines that it is to run on?"""
+    for mark in metafunc.definition.iter_markers("parametrize"):
+        names = mark.kwargs["argnames"] if "argnames" in mark.kwargs else mark.args[0]
+        if "bfs_engine" in (map(str.strip, names.split(",")) if isinstance(names, str) else names):
+            return True
+    return False
 
 
 def _engines(config: pytest.Config) -> list[str]:
+    """The names of the engines that tests run on, each once."""
     from .engines import registered, resolve
     from .errors import InputError
 
@@ -35,18 +47,26 @@ def _engines(config: pytest.Config) -> list[str]:
     if named is None:
         return list(registered())
     try:
-        return [resolve(name.strip()).name for name in named.split(",")]
+        return list(dict.fromkeys(resolve(name.strip()).name for name in named.split(",")))
     except InputError as error:
         raise pytest.Collector.CollectError(f"--bfs-engines: {error}") from None
 
 
 @pytest.fixture(scope="session")
-def bfs_engine(request: pytest.FixtureRequest) -> str:
+def _bfs_engine_name(request: pytest.FixtureRequest) -> str | None:
+    """One of `_engines`. It is apart from `bfs_engine` so that a project's own fixture of that name runs once."""
+    return getattr(request, "param", None)
+
+
+@pytest.fixture(scope="session")
+def bfs_engine(request: pytest.FixtureRequest, _bfs_engine_name: str | None) -> str:
     """The name of a warmed-up engine, for ``rapids_bfs.bfs(..., engine=bfs_engine)``."""
     from . import as_graph, bfs, validate
     from .engines import resolve
 
-    name: str = request.param
+    name: str | None = getattr(request, "param", _bfs_engine_name)
+    if name is None:
+        pytest.fail("bfs_engine runs a test once for each engine: make it an argument of the test or of a fixture")
     if reason := resolve(name).unavailable():
         skipped_or_failed = pytest.fail if request.config.getoption("--bfs-engines") else pytest.skip
         skipped_or_failed(f"engine {name!r} cannot run here: {reason}")

@@ -20,6 +20,32 @@ def test_search(bfs_engine, graph):
     assert_same_distances(result, bfs(graph, 0, engine="scipy"))
 """
 
+OWN = """\
+import pytest
+
+@pytest.mark.parametrize("n, bfs_engine", [(1, "cpu"), (2, "cpu:sequential")], indirect=["bfs_engine"])
+def test_named(bfs_engine, n):
+    assert bfs_engine == ["cpu", "cpu:sequential"][n - 1]
+
+
+@pytest.mark.parametrize(argnames=["bfs_engine"], argvalues=[["mine"]])
+def test_a_value(bfs_engine):
+    assert bfs_engine == "mine"
+
+
+class TestTheirs:
+    @pytest.fixture(params=["one", "two"])
+    def bfs_engine(self, request):
+        return "their " + request.param
+
+    def test_a_fixture(self, bfs_engine):
+        assert bfs_engine in ("their one", "their two")
+
+
+def test_late(request):
+    request.getfixturevalue("bfs_engine")
+"""
+
 ENGINES = """\
 import numpy as np
 from rapids_bfs.engines import Engine
@@ -28,7 +54,7 @@ from rapids_bfs.engines.cpu.search import Sequential
 
 
 class Impatient(CPU):
-    '''AbortCallbacks before the last level.'''
+    '''Stops before the last level.'''
     name = "impatient"
     algorithms = ("one",)
 
@@ -54,6 +80,7 @@ class Absent(Impatient):
 def project(tmp_path):
     """Runs pytest in a folder with the files above; ``engines`` is installed there as a package would be."""
     (tmp_path / "test_search.py").write_text(TEST)
+    (tmp_path / "test_own.py").write_text(OWN)
     (tmp_path / "test_other.py").write_text(
         "def test_other():\n    import sys\n    assert 'numba' not in sys.modules\n"
     )
@@ -108,6 +135,24 @@ def test_an_unknown_engine_is_named(project):
     assert code == 2, output
     assert "Traceback" not in output
     assert "--bfs-engines: unknown engine 'warp': there are" in output
+
+
+def test_each_engine_runs_once(project):
+    code, output = project("test_search.py", "--bfs-engines=cpu,cpu:direction-optimizing,cpu", "-p", "xdist", "-n1")
+    assert code == 0, output
+    assert "1 passed" in output
+
+
+def test_a_project_may_name_engines_in_a_mark_or_have_a_fixture_of_that_name(project):
+    code, output = project("test_own.py", "--strict-markers", "-k", "not late")
+    assert code == 0, output
+    assert "5 passed" in output
+
+
+def test_an_engine_that_is_asked_for_too_late_says_how_to_ask(project):
+    code, output = project("test_own.py", "-k", "late")
+    assert code == 1, output
+    assert "Failed: bfs_engine runs a test once for each engine: make it an argument of the test" in output
 
 
 def test_tests_that_do_not_ask_for_it_import_nothing(project):
