@@ -52,6 +52,10 @@ class Distances:
         return self._distance_at(self.graph.vertex_of(id))
 
     @abstractmethod
+    def to(self, device: str) -> BFSResult:
+        """The result in one piece on "cpu" or "cuda", its graph too."""
+
+    @abstractmethod
     def distances_on_host(self) -> np.ndarray:
         """The distances of all vertices (int32, n), on the host, in the order of the ids; -1 for unreached vertices."""
 

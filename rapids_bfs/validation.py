@@ -14,7 +14,7 @@ import numpy as np
 
 from ._core.arguments import quoted, whole_number
 from ._core.csr import csr_for
-from ._core.cuda.arrays import CPU, CUDA, moved, on_device
+from ._core.cuda.arrays import CPU, CUDA, moved, on_device, to_host
 from ._core.cuda.kernels import launch
 from ._core.threads import pool
 from .errors import InputError
@@ -117,6 +117,11 @@ def require_kinds(graph: Any, result: Any, function: str) -> None:
 
 def _require_fitting(graph: Graph, result: BFSResult) -> None:
     """Raise `InputError` unless the result's arrays have the types and shapes of results of this graph."""
+    if not _same_ids(graph, result.graph):
+        raise InputError(
+            f"the result is of another graph, whose vertices have other ids than those of {graph.name}, or the same "
+            "ones in another order: pass result.graph"
+        )
     n = graph.num_vertices
     arrays: dict[str, Any] = {"distances": result.distances}
     if result.predecessors is not None:
@@ -136,6 +141,18 @@ def _require_fitting(graph: Graph, result: BFSResult) -> None:
         whole_number(result.depth_limit, "depth_limit")
     if result.vertices is not None:
         checked_mask(result.vertices, graph, n, "vertices")
+
+
+def _same_ids(graph: Graph, other: Graph) -> bool:
+    """Are the vertices of two graphs of one size named alike, in the same order? Sizes are checked elsewhere."""
+    one, two = graph.labels, other.labels
+    if one is two or graph.num_vertices != other.num_vertices:
+        return True
+    if one is None or two is None:
+        return False
+    if on_device(one) != on_device(two):
+        one, two = to_host(one), to_host(two)
+    return bool((one == two).all())
 
 
 def _level_above(graph: Graph, distances: Any, vertex: int) -> int:

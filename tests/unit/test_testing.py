@@ -50,7 +50,49 @@ def test_answers_on_a_device_are_compared_on_the_host(put_on_device):
 
 
 def test_infinity_means_not_reached():
-    assert_same_distances(bfs(as_graph(([0], [1]), vertices=3), 0), [0, 1, np.inf])
+    result = bfs(as_graph(([0], [1]), vertices=3), 0)
+    assert_same_distances(result, [0, 1, np.inf])
+    assert_same_distances(result, {0: 0, 1: 1, 2: np.inf})
+
+
+@pytest.mark.parametrize("wrong", [1.7, np.nan, -np.inf, 2**64 - 1])
+def test_numbers_that_are_no_distances_differ(wrong):
+    result = bfs(as_graph(([0], [1]), vertices=3), 0)
+    for expected in (np.array([0, 1, wrong]), np.array([0, wrong, -1]), {0: 0, 1: wrong}, {0: 0, 1: 1, 2: wrong}):
+        with pytest.raises(AssertionError, match="1 of 3 distances differ"):
+            assert_same_distances(result, expected)
+    with pytest.raises(
+        AssertionError, match="1 of 3 distances differ: vertex 2 has -1 instead of 18446744073709551615"
+    ):
+        assert_same_distances(result, np.array([0, 1, 2**64 - 1], np.uint64))
+
+
+@pytest.mark.parametrize("expected", [["0", "1"], [0, None], {0: 0, 1: None}, {0: 0, 1: "1"}, None, {0, 1}])
+def test_what_holds_no_numbers_is_refused(expected):
+    with pytest.raises(InputError, match="expected distances are numbers, -1 or infinite where not reached, not "):
+        assert_same_distances(bfs([(0, 1)], 0), expected)
+
+
+def test_what_is_no_result_is_refused():
+    with pytest.raises(InputError, match="takes the result of a search, such as bfs gives, not None"):
+        assert_same_distances(None, [0, 1])
+
+
+def test_what_was_searched_may_be_any_input():
+    graph = nx.path_graph(["a", "b", "c"])
+    assert_valid_bfs(graph, bfs(graph, "a"))
+    with pytest.raises(InputError, match="the same ones in another order: pass"):
+        assert_valid_bfs(nx.path_graph(["b", "a", "c"]), bfs(graph, "a"))
+
+
+def test_results_over_several_devices_are_compared_as_others_are():
+    right = bfs("karate", 0)
+    distributed = bfs(as_graph("karate", devices="cpu:2"), 0)
+    assert_valid_bfs(distributed.graph, distributed)
+    assert_same_distances(distributed, right)
+    assert_same_distances(right, distributed)
+    with pytest.raises(AssertionError, match="33 of 34 distances differ"):
+        assert_same_distances(distributed, bfs("star:34", 0, depth_limit=0))
 
 
 def test_another_number_of_distances_is_named():
