@@ -248,6 +248,16 @@ def test_a_result_owns_its_arrays(engine):
     assert first.predecessors.tolist() == [-1, 0, 1, 2, 3]
 
 
+def test_too_little_memory_for_a_direction_optimizing_search(monkeypatch):
+    """There is enough for the textbook queue."""
+    graph = generate("urand:16:2")
+    monkeypatch.setattr(cpu_search.pool, "most", 2)
+    monkeypatch.setattr("rapids_bfs._core.memory.available_bytes", lambda: graph.num_vertices * 25 // 2)
+    cpu_search.Sequential(graph)
+    with pytest.raises(InputError, match="a direction-optimizing search needs 832 KiB of memory, and 800 KiB are free"):
+        cpu_search.DirectionOptimizing(graph)
+
+
 def test_threads_may_search_one_graph_at_once():
     graph = generate("rmat:12")
     expected = [oracle_distances(graph, [source]) for source in range(8)]

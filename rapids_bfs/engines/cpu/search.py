@@ -120,7 +120,7 @@ class DirectionOptimizing(Sequential):
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         least = direction_optimizing.LEAST if pool.most < 3 else direction_optimizing.LEAST_OF_MANY
-        small = graph.num_arcs < SMALL or len(self.visited) < least
+        small = pool.most < 2 or graph.num_arcs < SMALL or len(self.visited) < least
         self.alone = pool.team(0) if small else None
         self.left_by_queue = False  # are the distances those of a search by the queue?
         self.prepared = False
@@ -131,6 +131,8 @@ class DirectionOptimizing(Sequential):
         """Allocate the arrays of the parallel kernel that the queue does not need."""
         graph, n = self.graph, self.graph.num_vertices
         vertex = self.queue.dtype
+        entries = 1 if self.alone else 3  # of a vertex in the hubs and the pool, beside its bits in four bitmaps
+        require_bytes((entries * vertex.itemsize + 1) * n, "a direction-optimizing search")
         reverse = self.here.reverse
         sourceless, visited, frontier, found = np.zeros((4, words(n)), np.uint64)
         self.sourceless = sourceless
