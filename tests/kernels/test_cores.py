@@ -42,6 +42,25 @@ def test_leaving_cores():
     assert seen[6:] == [allowed[:1]] * 2
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system moves no threads")
+def test_leaving_no_cores_of_the_process():
+    """Somebody lets all threads run where this one had left itself."""
+
+    def left_then():
+        cores.leave(min(os.sched_getaffinity(0)), masks := cores.masks())
+        here = os.sched_getaffinity(0)
+        main = os.sched_getaffinity(os.getpid())
+        os.sched_setaffinity(os.getpid(), here)
+        try:
+            cores.leave(min(here), masks)
+        finally:
+            os.sched_setaffinity(os.getpid(), main)
+        return here, os.sched_getaffinity(0)
+
+    here, left = in_a_thread(left_then)
+    assert left == (here - {min(here)} or here)
+
+
 def test_the_current_core():
     @serial
     def core():
