@@ -58,7 +58,8 @@ PATIENCE = int(0.05 * TICKS_PER_MS)  # how long an idle thread polls before it s
 SUMMONED = int(0.2 * TICKS_PER_MS)  # or from a summons on: a caller goes through levels of a search alone meanwhile
 
 LOSS = int(0.02 * TICKS_PER_MS)  # the time that a caller may lose by waiting for helpers
-REST = 20  # times the lost time, until the caller asks for help again
+REST = 20  # times the lost time, until the caller asks for help again,
+LONGEST_REST = int(10_000 * TICKS_PER_MS)  # but no longer: a process that was stopped meanwhile has lost hours
 NO_MEMORY = -(1 << 63)  # the value of a job that raises an exception
 
 INT, LONG, POINTER = ir.IntType(32), ir.IntType(64), cgutils.voidptr_t
@@ -180,7 +181,7 @@ def _wait_for_helpers(team, began):
     now = ticks()
     lost = (now - done) - load(team, CAME) * (done - began)
     if lost > LOSS:
-        team[RESTED] = now + REST * lost
+        team[RESTED] = now + min(REST * lost, LONGEST_REST)
 
 
 @serial

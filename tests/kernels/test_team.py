@@ -155,6 +155,33 @@ while not done(team, 2)[1]:
     )
 
 
+def test_no_team_rests_for_long():
+    """The helper loses its core for most of a second, as where the process is stopped."""
+    run(
+        TEAM
+        + """
+@module.shared
+def dawdle(arguments, thread):
+    if not thread:
+        while not load(arguments, 0):
+            pass
+        return 0
+    until = ticks() + module.LONGEST_REST // 15
+    store(arguments, 0, 1)
+    while ticks() < until:
+        pass
+    return 0
+@serial
+def end(team, arguments):
+    dawdle(team, 2, arguments)
+    return ticks()
+team = start(1)
+ended = end(team, np.zeros(1, np.int64))
+assert ended < team[module.RESTED] <= ended + module.LONGEST_REST
+""",
+    )
+
+
 @pytest.mark.parametrize("without", [0, 1])
 def test_a_thread_without_memory(without):
     """The others have left before the exception does, and the next job is done."""
