@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from .._core.cuda.arrays import CPU, CUDA
 from .._core.formatting import counted
 from .communicators import TIMEOUT
-from .launchers import said
+from .launchers import one_line
 
 LIMIT = 10  # seconds that the scheduler has to answer
 # The name by which NCCL knows the host of a worker; evaluated by workers that may lack our package.
@@ -58,7 +58,7 @@ def described(address: str) -> Cluster | str:
         with Client(address, timeout=LIMIT, set_as_default=False) as client:
             return client.sync(_described, client, address, callback_timeout=TIMEOUT)  # type: ignore[no-any-return]
     except (OSError, ValueError, RuntimeError) as error:
-        return f"{address} does not answer: {said(error)}"
+        return f"{address} does not answer: {one_line(error)}"
 
 
 async def _described(client: Any, address: str) -> Cluster:

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..errors import TraversalError
 from .communicators import AbortCallbacks, Aborted, Communicator, no_answer
-from .launchers import said
+from .launchers import one_line
 
 JOIN = "rapids_bfs_join"  # the name under which a worker offers `accept`
 OBJECT, ARRAY, ABORT = "object", "array", "abort"  # kinds of messages
@@ -130,7 +130,7 @@ class Endpoint:
         try:
             for peer, link in links.items():
                 if link.done() and (error := link.exception()):
-                    raise TraversalError(f"no connection to {names[peer]}: {said(error)}") from error
+                    raise TraversalError(f"no connection to {names[peer]}: {one_line(error)}") from error
             if late := [names[peer] for peer, link in links.items() if not link.done()]:
                 raise Aborted(no_answer(late, timeout))
         except TraversalError:

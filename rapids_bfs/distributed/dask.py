@@ -26,7 +26,7 @@ from .._core.forks import generation
 from ..errors import InputError, TraversalError
 from . import workers as remote
 from .communicators import TIMEOUT
-from .launchers import GRACE, Launcher, PerRank, require_few_ranks, said
+from .launchers import GRACE, Launcher, PerRank, one_line, require_few_ranks
 from .workers import SEVERITY, Outcome, Rank
 
 PACKAGE = __name__.partition(".")[0]
@@ -251,7 +251,7 @@ class DaskLauncher(Launcher):
         except (OSError, KeyError, asyncio.CancelledError):  # a broken connection, no rank, a restart
             return self._lost(rank)
         except Exception as error:
-            return Outcome(f"{self._names[rank]} failed: {said(error)}", TraversalError)
+            return Outcome(f"{self._names[rank]} failed: {one_line(error)}", TraversalError)
 
     def _lost(self, rank: int) -> Outcome:
         return Outcome(f"{self._names[rank]} is gone, and with it its partition: make the graph again", TraversalError)
@@ -322,7 +322,7 @@ async def unfit(client: Any, worker: str, device: str, size: int) -> str | None:
     here = import_module(PACKAGE).__version__
     version = (await client.run(asyncio.to_thread, eval, VERSION, workers=[worker], on_error="return"))[worker]
     if isinstance(version, Exception):
-        return f"worker {worker} cannot import {PACKAGE} ({said(version)}): install {here} there"
+        return f"worker {worker} cannot import {PACKAGE} ({one_line(version)}): install {here} there"
     if version != here:
         return f"worker {worker} has {PACKAGE} {version}, and this process has {here}: install the same"
     if device == CPU:

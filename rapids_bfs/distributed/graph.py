@@ -41,7 +41,7 @@ from .validation import validate_distributed
 ARRAYS = ("offsets", "targets")  # attributes of each `Graph`, besides those of its class
 OF_VERTICES = ("ids", "_global_ids", "_places")  # cached attributes that do not depend on the edges
 _preparing: dict[int, threading.Lock] = {}  # by process
-BESIDE = {
+COMPARED_ENGINES = {  # by kind of device, besides our own
     CPU: ("scipy",),
     CUDA: ("cugraph-dask", "pylibcugraph", "pylibcugraph:direction-optimizing"),
 }
@@ -427,7 +427,7 @@ def _unsupported(graph: DistributedGraph, spec: engines.EngineSpec, options: eng
 
 @engines.default_engines.register(DistributedGraph)
 def _default_engines(graph: DistributedGraph) -> tuple[str, ...]:
-    return (OWN[graph.device], *BESIDE[graph.device])
+    return (OWN[graph.device], *COMPARED_ENGINES[graph.device])
 
 
 @engines.compile_for.register(DistributedGraph)

@@ -109,8 +109,8 @@ class Call:
         return sorted(self._working)
 
 
-class At:
-    """The rank for which a thread that works for all ranks currently works."""
+class CurrentRank:
+    """The rank on whose behalf a thread that works for all ranks is working."""
 
     rank = 0
 
@@ -147,7 +147,7 @@ class Threads(Launcher):
                 except BaseException as error:
                     finished.put((communicator.rank, None, error))
                     if not call.ended:
-                        communicator.abort(f"{self.names[communicator.rank]} failed: {said(error)}")
+                        communicator.abort(f"{self.names[communicator.rank]} failed: {one_line(error)}")
                 else:
                     finished.put((communicator.rank, found, None))
 
@@ -167,17 +167,17 @@ class Threads(Launcher):
             return values
 
     def call_together(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> Any:
-        """Call ``function(*each, names, timeout, at, *arguments)`` in this thread, on behalf of all ranks.
+        """Call ``function(*each, names, timeout, current, *arguments)`` in this thread, on behalf of all ranks.
 
-        Raises as `collect` does; ``at.rank`` is the rank that failed.
+        Raises as `collect` does; ``current.rank`` is the rank that failed.
         """
         with lock_of_process(self._turns), at_work().working():
             self._end()
-            at = At()
+            current = CurrentRank()
             try:
-                return function(*each, self.names, self.timeout, at, *arguments)
+                return function(*each, self.names, self.timeout, current, *arguments)
             except Exception as error:
-                failure = self._failure(at.rank, error)
+                failure = self._failure(current.rank, error)
                 if failure is error:
                     raise
                 raise failure from error
@@ -196,7 +196,7 @@ class Threads(Launcher):
         """The error that callers see."""
         if isinstance(error, InputError | Aborted):
             return error
-        failure = TraversalError(f"partition {rank} of {self.size} ({self.devices[rank]}) failed: {said(error)}")
+        failure = TraversalError(f"partition {rank} of {self.size} ({self.devices[rank]}) failed: {one_line(error)}")
         failure.__cause__ = error
         return failure
 
@@ -234,7 +234,7 @@ def require_few_ranks(count: int, device: str) -> None:
         raise InputError(f"a graph is distributed over at most {MAX_RANKS} GPUs, not {count:,}: take fewer of them")
 
 
-def said(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """An error in one line, with what to do if memory ran out."""
     line = str(error).strip().partition("\n")[0] or type(error).__name__
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":

@@ -24,7 +24,7 @@ from ..trace import Step, steps_noted
 from .build import Partition
 from .communicators import Aborted, Communicator, no_answer
 from .cuda import Answers, DevicePartition, DeviceSearch
-from .launchers import At
+from .launchers import CurrentRank
 from .level_synchronous import ONE_LAUNCH, Answer, Request, Totals, requests_of_all
 from .windows import Location, Windows, open_windows
 
@@ -47,14 +47,14 @@ class Layout:
 
     @classmethod
     def of(cls, partition: Partition) -> Layout:
-        partitioning, capacity = partition.partitioning, room_of(partition)
+        partitioning, capacity = partition.partitioning, capacity_of(partition)
         bitmaps = _aligned(2 * MAX_PARTITIONS * MESSAGE_BYTES)
         inboxes = bitmaps + _aligned(2 * partitioning.size * partitioning.stride // 8)
         end = inboxes + _aligned(partitioning.size * capacity * 2 * partitioning.dtype.itemsize)
         return cls(bitmaps, inboxes, end, capacity)
 
 
-def room_of(partition: Partition) -> int:
+def capacity_of(partition: Partition) -> int:
     """How many pairs each rank can send to another one in a level: one for each of its vertices, and so all."""
     return partition.partitioning.stride
 
@@ -272,19 +272,19 @@ class PersistentSearch:
 
 
 def search_together(
-    partitions: Sequence[Partition], names: Sequence[str], timeout: float, at: At, *given: Any
+    partitions: Sequence[Partition], names: Sequence[str], timeout: float, current: CurrentRank, *given: Any
 ) -> list[Answer]:
     """Search on all ranks from this thread, which launches their kernels in turn. See `Threads.call_together`."""
     searches: list[PersistentSearch] = [partition.cache["search"] for partition in partitions]
     requests = requests_of_all(partitions[0].partitioning, *given)
-    for at.rank, each in enumerate(searches):
-        each.begin(requests[at.rank], timeout)
+    for current.rank, each in enumerate(searches):
+        each.begin(requests[current.rank], timeout)
     try:
-        for at.rank, each in enumerate(searches):
+        for current.rank, each in enumerate(searches):
             each.launch()
-        for at.rank, each in enumerate(searches):
+        for current.rank, each in enumerate(searches):
             each.allocate_ahead()
-        for at.rank, each in enumerate(searches):
+        for current.rank, each in enumerate(searches):
             each.watch()
     except BaseException:
         for each in searches:
@@ -294,7 +294,7 @@ def search_together(
                 each.synchronize()
         raise
     answers = []
-    for at.rank, each in enumerate(searches):
+    for current.rank, each in enumerate(searches):
         answers.append(each.finish(names))
     return answers
 

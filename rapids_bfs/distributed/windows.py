@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from .._core.cuda.driver import pci_bus_id
 from .._core.cuda.peer_access import obstacle
 from .communicators import Communicator
-from .launchers import said
+from .launchers import one_line
 from .peer_memory import DeviceMemory, MappedMemory, Offer, found, process
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -101,7 +101,7 @@ def _tried(name: str, function: Callable[[], Found]) -> Found | str:
     try:
         return function()
     except Exception as error:
-        return f"{name}: {said(error)}"
+        return f"{name}: {one_line(error)}"
 
 
 def _first(reasons: Sequence[Any]) -> str | None:

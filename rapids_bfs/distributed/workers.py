@@ -17,7 +17,7 @@ from ..errors import InputError, TraversalError
 from . import nccl
 from .comms import Endpoint
 from .communicators import Aborted, Communicator, MeetingCommunicator
-from .launchers import said
+from .launchers import one_line
 from .peer_memory import at_work
 
 PAUSE = 1.0  # seconds after which a thread that waits for its worker looks whether that still runs
@@ -70,7 +70,7 @@ class Rank:
         except BaseException as error:
             if isinstance(error, Aborted):
                 return Outcome(str(error), Aborted)
-            message = f"{self.names[self.rank]} failed: {said(error)}"
+            message = f"{self.names[self.rank]} failed: {one_line(error)}"
             if self.communicator is not None:
                 self.communicator.abort(message)
             return (
