@@ -1,4 +1,4 @@
-"""`bfs`: one breadth-first search of any graph by any engine; `validate` checks its result, `plot_levels` draws it."""
+"""`bfs`: one breadth-first search of any graph by any engine; `plot_levels` draws its levels."""
 
 from __future__ import annotations
 
