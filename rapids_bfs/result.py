@@ -268,7 +268,7 @@ class BFSResult(Distances):
         if kind in ("cudf", "cudf.pandas"):
             from .adapters.cudf import result_frame
 
-            with rapids.here(f"a frame of kind {kind!r}"):
+            with rapids.naming_missing_package(f"a frame of kind {kind!r}"):
                 return result_frame(self, kind)
         columns = {"vertex": self.graph.ids_of(np.arange(self.graph.num_vertices)), "distance": to_host(self.distances)}
         if self.predecessors is not None:

@@ -1,4 +1,4 @@
-"""Free memory, checked before it is allocated; the peak of a device's; and new arrays there."""
+"""Checks of free memory before allocations, the peak of a device's memory, and new arrays there."""
 
 from __future__ import annotations
 

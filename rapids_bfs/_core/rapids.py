@@ -36,8 +36,9 @@ in_each_child(package_missing.cache_clear)
 
 
 @contextmanager
-def here(what: str) -> Iterator[None]:
-    """Raise `InputError` instead of Python's error where ``what`` needs a package of CUDA's that is missing here."""
+def naming_missing_package(what: str) -> Iterator[None]:
+    """A context that raises `InputError` instead of Python's error where ``what`` needs a CUDA package that is
+    missing."""
     try:
         yield
     except ModuleNotFoundError as error:

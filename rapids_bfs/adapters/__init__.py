@@ -125,7 +125,7 @@ def export(graph: Vertices, kind: str) -> Any:
         raise InputError(f"unknown kind {quoted(kind)}: a graph goes to {' or '.join(DEVICES)}, or becomes {kinds}")
     module, function = EXPORTERS[kind]
     try:
-        with rapids.here(f"a graph of kind {kind!r}"):
+        with rapids.naming_missing_package(f"a graph of kind {kind!r}"):
             return getattr(_adapter(module), function)(graph.whole)
     except ModuleNotFoundError as error:
         if error.name not in PEERS:

@@ -134,7 +134,7 @@ def frame(columns: dict[str, Any], kind: str) -> Any:
     if kind in ("cudf", "cudf.pandas"):
         from .cudf import uploaded
 
-        with rapids.here(f"a frame of kind {kind!r}"):
+        with rapids.naming_missing_package(f"a frame of kind {kind!r}"):
             return uploaded(_arrow_frame(columns), kind)
     if kind not in FRAMES:
         raise InputError(f"unknown kind of frame {quoted(kind)}: there are {', '.join(FRAMES)}, cudf, cudf.pandas")

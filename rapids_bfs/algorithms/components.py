@@ -1,4 +1,4 @@
-"""`connected_components`: the components of a graph, directions ignored; and its strong components."""
+"""`connected_components`: the components of a graph, ignoring directions; and its strong components."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers to many questions, one after the other in the same arrays."""
+"""Results for several inputs, one after the other in the same arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .._core.formatting import counted
 
 
 class Concatenated:
-    """Answers to k questions: the arrays hold that to the i-th in ``[offsets[i]:offsets[i + 1]]``."""
+    """Results for k inputs: the arrays hold the i-th in ``[offsets[i]:offsets[i + 1]]``."""
 
     asked: ClassVar[str]  # what an answer belongs to, such as "centre"
     offsets: np.ndarray
@@ -20,7 +20,7 @@ class Concatenated:
         return len(self.offsets) - 1
 
     def _piece(self, position: Any) -> slice:
-        """Where the arrays hold the answer in this position."""
+        """The slice of the arrays with the result at this position."""
         i = index_of(position)
         if i is None:
             raise TypeError(f"a {self.asked}'s position is an integer, not {quoted(position)}")
@@ -30,5 +30,5 @@ class Concatenated:
 
     @property
     def index(self) -> np.ndarray:
-        """The position of the answer to which each entry belongs (int64, on the host)."""
+        """The position of the result to which each entry belongs (int64, on the host)."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))

@@ -1,4 +1,5 @@
-"""`neighborhoods` and `ego_graphs`: what lies within some hops of each of many vertices."""
+"""`neighborhoods` and `ego_graphs`: the vertices within some hops of each of many centres, and the arcs between
+them."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ Batch = TypeVar("Batch", bound="_ByCenter")
 
 
 class _ByCenter(Concatenated):
-    """An answer for each of k centres: ``answer[i]`` is that for the i-th."""
+    """A result for each of k centres: ``result[i]`` is that of the i-th."""
 
     asked = "centre"
     graph: Graph

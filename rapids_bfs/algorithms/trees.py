@@ -1,4 +1,4 @@
-"""The trees of many searches at once, from their distances."""
+"""The trees of many searches at once, computed from their distances."""
 
 from __future__ import annotations
 

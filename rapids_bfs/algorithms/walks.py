@@ -1,4 +1,4 @@
-"""What lies at the ends of walks of this many edges."""
+"""The vertices at the ends of walks of a given number of edges."""
 
 from __future__ import annotations
 
@@ -65,8 +65,9 @@ def walk_ends(graph: Graph, vertices: np.ndarray, hops: int) -> tuple[Any, Any]:
 def _ends(graph: Graph, csr: Any, starts: Any, hops: int, held: int) -> tuple[Any, Any] | None:
     """`walk_ends` from a few vertices; None if there are several, and more than `MANY_WALKS` walks from them.
 
-    ``held`` are the bytes of what was found before. However many the hops are, the ends recur after some: a cycle of
-    them is found as in R. Brent, An improved Monte Carlo factorization algorithm, BIT 20, 1980, and left out.
+    ``held`` is the number of bytes of earlier results. However large ``hops`` is, the sets of ends recur after some
+    steps: such a cycle is found as in R. Brent, An improved Monte Carlo factorization algorithm, BIT 20, 1980, and
+    skipped.
     """
     ends = csr.xp.arange(len(starts), dtype=np.int64), starts
     earlier, since, until = ends, 0, 1
@@ -84,7 +85,7 @@ def _ends(graph: Graph, csr: Any, starts: Any, hops: int, held: int) -> tuple[An
 
 
 def _extended(graph: Graph, csr: Any, position: Any, at: Any, held: int, *, bounded: bool) -> tuple[Any, Any] | None:
-    """The positions and ends of walks that are longer by an edge; None if they are too many and to be ``bounded``."""
+    """The positions and ends of walks that are one edge longer; None if they are too many and to be ``bounded``."""
     xp, n = csr.xp, max(graph.num_vertices, 1)
     begins = graph.offsets[at].astype(np.int64)
     bounds = xp.zeros(len(at) + 1, np.int64)
@@ -100,7 +101,7 @@ def _extended(graph: Graph, csr: Any, position: Any, at: Any, held: int, *, boun
 
 
 def _distinct(xp: Any, keys: Any, limit: int) -> Any:
-    """The keys, below ``limit``, in ascending order and each once."""
+    """The distinct keys, which are below ``limit``, in ascending order."""
     if limit > SPREAD * len(keys):
         return xp.unique(keys)
     there = xp.zeros(limit, bool)  # to mark them is faster than to sort them

@@ -22,7 +22,7 @@ WORD_BYTES = 8
 
 
 class DistributedBatch(BatchTraversal):
-    """Searches from many sources by all ranks. Distances are gathered here, in the order of the graph's ids."""
+    """Searches from many sources by all ranks. Distances are gathered on the host, in the order of the graph's ids."""
 
     batch_size = SOURCES
 
@@ -111,7 +111,7 @@ class BatchSearch:
         self.on_device = on_device(partition.targets)
 
     def keep_out(self, vertices: Any) -> None:
-        """Let these vertices, a mask, count as reached from everywhere. Their words never become fresh."""
+        """Let the vertices of this mask count as reached from everywhere. Their words never become fresh."""
         self.reached[vertices] = ~np.uint64(0)
 
     def start(self, sources: np.ndarray) -> None:

@@ -1,9 +1,10 @@
-"""Connected components of a distributed graph: each rank joins its own arcs, then the ranks merge what they joined.
+"""Connected components of a distributed graph: each rank joins its own arcs, then the ranks merge their components.
 
 Each rank has an array of pointers over all global ids, see `kernels.cpu.afforest`, and joins the ends of its arcs in
 it. Then ranks merge in pairs: in round i every 2**(i+1)-th rank gets the pointers of the rank 2**i above, and joins
-each vertex with where it points there. After log2(ranks) rounds, rank 0 has the components. So neither the rounds nor
-the bytes depend on the graph's diameter: a rank sends its pointers at most once, an integer for each global id.
+each vertex with the one that it points to there. After log2(ranks) rounds, rank 0 has the components. So neither the
+rounds nor the bytes depend on the graph's diameter: a rank sends its pointers at most once, an integer for each global
+id.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def _join_rows(partition: Partition, pointers: Any) -> None:
 
 
 def _join_pointers(theirs: Any, pointers: Any) -> None:
-    """Join each vertex with the one that ``theirs`` has it point to."""
+    """Join each vertex with the one that it points to in ``theirs``."""
     if on_device(pointers):
         slots, dtype = len(pointers), pointers.dtype
         launch(FILE, "join_pointers", dtype, np.int64, slots, theirs, slots, pointers)

@@ -25,7 +25,7 @@ from .workers import Stored
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FIRST_TICK = 0.05  # seconds until we first look whether a computation goes on, then twice as long, at most `TICK`
+FIRST_TICK = 0.05  # seconds to the first check that a computation progresses, then twice as long, up to `TICK`
 NUMBERS = "iuf"  # kinds of dtypes that vertex ids may have
 START = "client = distributed.Client(dask_cuda.LocalCUDACluster())"
 
@@ -163,10 +163,10 @@ def _strings_of(columns: tuple[str, str], *tables: Stored) -> StringEdges:
 
 
 def _done(client: Any, futures: list[Any], name: str) -> list[Any]:
-    """Futures, once all are done. Raises what computing one of them raised.
+    """The futures, once all are done. Raises what computing one of them raised.
 
-    Raises `InputError` when Dask has not gone on for `TIMEOUT` seconds: it starts no tasks on workers whose memory is
-    full, and waits for memory that nothing may ever free.
+    Raises `InputError` when Dask has made no progress for `TIMEOUT` seconds: it starts no tasks on workers whose memory
+    is full, and waits for memory that nothing may ever free.
     """
     from distributed import CancelledError, wait
 
@@ -187,12 +187,14 @@ def _done(client: Any, futures: list[Any], name: str) -> list[Any]:
         if now != before or any(map(_is_busy, workers.values())):
             since = heard
         elif heard > since + TIMEOUT:
-            raise InputError(f"{name}: for {TIMEOUT:g} s Dask has not gone on with its partitions: {_why(workers)}")
+            raise InputError(
+                f"{name}: for {TIMEOUT:g} s Dask has made no progress with its partitions: {_why(workers)}"
+            )
         tick, before = min(2 * tick, TICK), now
 
 
 def _state(worker: Any) -> Any:
-    """What Dask's scheduler knows of a worker that changes when it gets on."""
+    """The facts that Dask's scheduler has of a worker and that change when it makes progress."""
     return worker["status"], *(
         worker["metrics"].get(each) for each in ("task_counts", "managed_bytes", "spilled_bytes")
     )
@@ -204,7 +206,7 @@ def _is_busy(worker: Any) -> bool:
 
 
 def _why(workers: Mapping[str, Any]) -> str:
-    """Why none of the workers gets on, and what to do."""
+    """Why no worker makes progress, and what to do."""
     paused = {each: worker for each, worker in workers.items() if worker["status"] == "paused"}
     if paused:
         address, worker = max(paused.items(), key=lambda each: each[1]["metrics"].get("memory", 0))

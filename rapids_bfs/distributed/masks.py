@@ -1,4 +1,4 @@
-"""Masks of the vertices of a distributed graph: bitmaps over all global ids, and the rows that they leave.
+"""Masks of the vertices of a distributed graph: bitmaps over all global ids, and the rows that pass them.
 
 A bitmap has a 64-bit word for each 64 global ids. Its bits are set where a vertex may be entered; those of unused
 global ids are not.

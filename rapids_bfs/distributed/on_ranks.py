@@ -1,4 +1,4 @@
-"""What each rank answers about its partition when a `DistributedGraph` asks all of them."""
+"""The SPMD functions that a `DistributedGraph` calls on its ranks, each about the rank's own partition."""
 
 from __future__ import annotations
 

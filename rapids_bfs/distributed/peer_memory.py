@@ -79,7 +79,7 @@ class DeviceMemory:
 
 
 def _malloc(nbytes: int) -> int:
-    """The address of new memory of the current device. Where it is short, CuPy's pool first frees unused blocks."""
+    """The address of new memory of the current device. If memory is short, CuPy's pool first frees unused blocks."""
     import cupy
     from cupy.cuda import runtime
 

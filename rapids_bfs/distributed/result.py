@@ -1,4 +1,4 @@
-"""The result of a search of a distributed graph, distributed too until it is asked for in one piece."""
+"""The result of a search of a distributed graph, which stays distributed until it is gathered."""
 
 from __future__ import annotations
 

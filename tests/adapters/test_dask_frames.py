@@ -247,7 +247,7 @@ class TestOnWorkers:
         frame = frames({"u": [0], "v": [1]}, [])[1]
         launcher = DaskLauncher.shared(dask_client, sorted(dask_client.nthreads()), "cpu")  # ranks are tasks too
         line = (
-            r"^frame: for 3 s Dask has not gone on with its partitions: it has paused 3 of 3 workers, whose memory is"
+            r"^frame: for 3 s Dask has made no progress with its partitions: it has paused 3 of 3 workers, whose memory"
         )
         with monkeypatch.context() as patch, paused(dask_client, launcher.workers):
             patch.setattr(in_dask_frames, "TIMEOUT", 3)

@@ -1,4 +1,4 @@
-"""The module that builds and changes a CSR depends on where its arrays are.
+"""CSR arrays: `host` and `device` build and change them, where the arrays are.
 
 `host` and `device` have the same functions of a whole CSR (`transpose`, `mirrored`, `ascends`, `ascending`,
 `edge_blocks`, `sources_of`, `components`, `count_loops`, `count_repeats`, `without_repeats_and_loops`, `Kept`) and of

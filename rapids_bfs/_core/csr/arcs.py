@@ -1,7 +1,7 @@
-"""Which arc of a CSR each arc of a changed one was, to put what arcs carry into the new order.
+"""The position that each arc of a derived CSR had in the original, to reorder edge data alike.
 
-Arrays are NumPy's or CuPy's. Every function takes the offsets and targets of the CSR that was changed, and needs about
-four arrays of its number of arcs besides the result; on a device it sorts.
+Arrays are NumPy's or CuPy's. Every function takes the offsets and targets of the original CSR, and needs about four
+arrays of its number of arcs besides the result; on a device it sorts.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _NO_LIMIT = np.iinfo(np.int64).max
 
 
 def grouped(ends: Any, n: int) -> Any:
-    """The places of ``ends``, which are vertices below ``n``, vertex by vertex, and for each in ascending order."""
+    """The positions of ``ends``, which are vertices below ``n``, vertex by vertex, and for each in ascending order."""
     if on_device(ends):
         return ends.argsort(kind="stable")
     return fill(np.bincount(ends, minlength=n), [(ends, np.arange(len(ends)))], limit=len(ends))[1]
 
 
 def placed(degrees: np.ndarray, blocks: Iterable[Pairs], mirror: bool) -> np.ndarray:
-    """The row of the edge list that each arc was, of a CSR that `building.fill` makes with these arguments."""
+    """The row of the edge list that each arc comes from, in a CSR that `building.fill` makes with these arguments."""
     return fill(degrees, _numbered(blocks, mirror), limit=_NO_LIMIT)[1]
 
 
@@ -56,23 +56,23 @@ def _both_ways(sources: Any, targets: Any, rows: Any) -> Any:
 
 
 def transposed(offsets: Any, targets: Any) -> Any:
-    """Of `transpose`, where it keeps the order of arcs."""
+    """The original positions for `transpose`, where it keeps the order of arcs."""
     return grouped(targets, len(offsets) - 1)
 
 
 def mirrored(offsets: Any, targets: Any) -> Any:
-    """Of `mirrored`, where it keeps the order of arcs, unless the CSR was symmetric."""
+    """The original positions for `mirrored`, where it keeps the order of arcs, unless the CSR was symmetric."""
     return of_edges(csr_for(targets).sources_of(offsets, targets), targets, len(offsets) - 1, True)
 
 
 def ascending(offsets: Any, targets: Any) -> Any:
-    """Of `ascending`: of duplicates, the first comes first."""
+    """The original positions for `ascending`; duplicates keep their order."""
     by_target = transposed(offsets, targets)
     return by_target[grouped(csr_for(targets).sources_of(offsets, targets)[by_target], len(offsets) - 1)]
 
 
 def distinct(offsets: Any, targets: Any) -> Any:
-    """Of `without_repeats_and_loops` of `ascending`: of duplicates, it is the first."""
+    """The original positions for `without_repeats_and_loops` of `ascending`: of duplicates, that of the first."""
     order = ascending(offsets, targets)
     sources, targets = csr_for(targets).sources_of(offsets, targets)[order], targets[order]
     kept = sources != targets
@@ -81,14 +81,15 @@ def distinct(offsets: Any, targets: Any) -> Any:
 
 
 def twins(offsets: Any, targets: Any) -> Any:
-    """The arc back, for each arc of a CSR that is symmetric; the k-th of several arcs has the k-th back."""
+    """For each arc of a symmetric CSR the position of the reverse arc; the k-th of several parallel arcs has the
+    k-th."""
     order = csr_for(targets).xp.empty(len(targets), np.int64)
     order[ascending(offsets, targets)] = transposed(offsets, targets)
     return order
 
 
 def first_one_way(offsets: Any, targets: Any) -> tuple[int, int]:
-    """Source and target of an arc of which there are more than back, in a CSR that is not symmetric."""
+    """Source and target of an arc that has fewer reverse arcs than parallel ones, in a CSR that is not symmetric."""
     offsets, targets = to_host(offsets), to_host(targets)
     out = targets[ascending(offsets, targets)]
     back, into = csr_for(targets).transpose(offsets, targets)

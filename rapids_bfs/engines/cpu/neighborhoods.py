@@ -53,7 +53,8 @@ class Neighborhoods(NeighborhoodSearch):
 
     def search(self, centers: np.ndarray, hops: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         s = self.searches = self.searches._replace(pieces=np.empty((len(centers), 3), np.int64))
-        found = neighborhoods.search(s, centers, hops, *self._team(self._looks(len(centers), hops), FEW_EDGES))
+        edges = self._estimated_edges(len(centers), hops)
+        found = neighborhoods.search(s, centers, hops, *self._team(edges, FEW_EDGES))
         bounds = bounds_of(s.pieces[:found, 2] - s.pieces[:found, 1])
         vertices, distances = np.empty(bounds[-1], s.vertices.dtype), np.empty(bounds[-1], np.int32)
         neighborhoods.gather(s, _first(), bounds, vertices, distances, *self._team(len(vertices), FEW_VERTICES))
@@ -81,12 +82,12 @@ class Neighborhoods(NeighborhoodSearch):
     def _degree(self) -> float:
         return self.here.num_arcs / max(self.here.num_vertices, 1)
 
-    def _looks(self, k: int, hops: int) -> int:
-        """About how many edges k searches look at."""
-        looks = 1.0
+    def _estimated_edges(self, k: int, hops: int) -> int:
+        """About how many edges the searches from k centres read."""
+        edges = 1.0
         for _ in range(min(hops, 64)):
-            looks = min(looks * max(self._degree, 1.0), float(self.here.num_arcs))
-        return int(k * looks)
+            edges = min(edges * max(self._degree, 1.0), float(self.here.num_arcs))
+        return int(k * edges)
 
     def _team(self, things: int, few: int) -> tuple[np.ndarray, int]:
         return pool.team(things, few, self.threads)
