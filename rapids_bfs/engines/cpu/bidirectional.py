@@ -11,12 +11,13 @@ from ..._core.threads import pool
 from ...graph import Graph
 from ...kernels.cpu import bidirectional
 from ..base import bounds_of
+from .one_call import OneCall
 
 ROOM = 1 << 17  # vertices of paths that a thread's row holds beyond the n of its last path
 ROUND = 1 << 25  # vertices that a thread finds in one call, some tenths of a second: interrupts wait for its end
 
 
-class Bidirectional:
+class Bidirectional(OneCall):
     """`kernels.cpu.bidirectional` for one graph on the CPU, with buffers for each thread, of which only what is used
     takes memory.
 
@@ -26,7 +27,7 @@ class Bidirectional:
     def __init__(self, graph: Graph) -> None:
         n, into, vertex = graph.num_vertices, graph.reverse, graph.targets.dtype
         require_bytes(n * (1 + 3 * vertex.itemsize), "a search between two vertices")
-        self.lock = threading.RLock()  # the buffers serve one call at a time
+        self.lock = threading.RLock()
         self.threads = _fitting(n * (1 + 4 * vertex.itemsize) + ROOM * vertex.itemsize)
         self.edges = graph.offsets, graph.targets, into.offsets, into.targets
         self.searches = bidirectional.Searches(

@@ -13,9 +13,10 @@ from ..._core.without_numba import numpy_will_do
 from ...graph import Graph
 from ...kernels import by_numpy
 from ..base import Options, Traversal, kernel_limit
+from .one_call import OneCall
 
 
-class First(Traversal):
+class First(OneCall, Traversal):
     """Searches by NumPy as long as these will do, then by the traversal that ``prepare`` returns."""
 
     traces = True
