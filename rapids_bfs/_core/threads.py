@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from time import monotonic
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from .forks import in_each_child
 FEW = 1 << 13  # items; one thread finishes fewer before the others wake up
 LAYER = "NUMBA_THREADING_LAYER"
 SPARE = 8  # one core in 8 is left to other processes
+PARTING = 0.1  # seconds that the helpers have to leave at the process's end, all together
 
 
 class Pool:
@@ -115,9 +117,10 @@ class Pool:
 
     def _end(self) -> None:
         team.close(self._team)
+        end = monotonic() + PARTING
         for helper in self._helpers:
             if helper.is_alive():
-                helper.join(0.1)
+                helper.join(max(end - monotonic(), 0))
 
     @contextmanager
     def work_on(self, things: int | None = None, few: int = FEW) -> Iterator[int]:

@@ -179,6 +179,21 @@ for search in searches:
     assert all("already: let signal handlers and finalizers search a copy" in line for line in found)
 
 
+def test_a_process_ends_although_many_helpers_are_at_work():
+    run(
+        """
+import threading, time
+from rapids_bfs._core.threads import pool
+pool._helpers = [threading.Thread(target=threading.Event().wait, daemon=True) for _ in range(100)]
+for helper in pool._helpers:
+    helper.start()
+began = time.monotonic()
+pool._end()
+assert time.monotonic() < began + 5
+"""
+    )
+
+
 SEARCHES = """
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
