@@ -12,7 +12,7 @@ from .._core.formatting import counted
 from ..algorithms.batch import bfs_batch
 from ..algorithms.trees import predecessors_of
 from ..errors import InputError
-from .prepared import Prepared
+from .prepared import Prepared, limit_of
 from .searcher import searcher_of
 
 
@@ -61,7 +61,7 @@ def multi_source_bfs(
     named = ["_".join(map(str, id)) if isinstance(id, tuple) else str(id) for id in prepared.ids_at(vertices)]
     _refuse_repeated(named)
     _require_memory(prepared, len(vertices))
-    limit = None if isinstance(depth_limit, int) and depth_limit < 0 else depth_limit
+    limit = limit_of(depth_limit)
     graph = prepared.graph
     distances = bfs_batch(graph, graph.ids_of(vertices), depth_limit=limit).distances
     predecessors = predecessors_of(graph, distances)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._core.arguments import flag
 from .prepared import as_library_of, is_matrix, refuse_with_graph
 from .searcher import searcher_of
 
@@ -51,7 +52,8 @@ def bfs(
         If both or neither of ``start`` and ``i_start`` are given, ``directed`` is given with a Graph, or ``G`` has
         another type.
     ValueError
-        If a start is not a vertex, or there is none.
+        If a start is not a vertex, or there is none; if ``depth_limit`` is not a whole number, or ``directed`` or
+        ``return_predecessors`` not a bool.
 
     Notes
     -----
@@ -73,6 +75,7 @@ def bfs(
         raise TypeError("must specify 'start' or 'i_start', but not both")
     start = i_start if start is None else start
     refuse_with_graph(G, directed=directed)
+    return_predecessors = flag(return_predecessors, "return_predecessors")
     searcher = searcher_of(G, directed)
     if not is_matrix(G):
         return searcher.frame(start, depth_limit, return_predecessors)
@@ -88,6 +91,6 @@ def bfs_edges(
 
     Raises NotImplementedError for ``reverse=True``, as cuGraph does.
     """
-    if reverse is True:
+    if flag(reverse, "reverse"):
         raise NotImplementedError("reverse processing of graph is currently not supported")
     return bfs(G, source, depth_limit)

@@ -21,7 +21,7 @@ from ..distributed.level_synchronous import Answer
 from ..distributed.result import frame_of_partition
 from ..errors import InputError
 from ..loading import as_graph
-from .prepared import integer_ids, is_graph
+from .prepared import integer_ids, is_graph, limit_of
 
 INTEGERS = (np.dtype(np.int32), np.dtype(np.int64))  # the types of cuGraph's vertices
 
@@ -83,7 +83,7 @@ def bfs(
     - Without distances there is still a predecessor.
     """
     prepared = _of_graph(input_graph)
-    limit = None if depth_limit is None or depth_limit < 0 else depth_limit
+    limit = limit_of(depth_limit)
     ids = integer_ids(start.compute() if hasattr(start, "compute") else start)
     result: Any = search(prepared.graph, ids.tolist(), depth_limit=limit)
     make = partial(_frame, dtype=prepared.dtype, distances=return_distances)

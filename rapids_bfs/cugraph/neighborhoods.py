@@ -122,13 +122,13 @@ def k_hop_nbrs(G: Any, start_vertices: Any, k: int) -> tuple[Any, Any]:
         If ``G`` has another type, a start is not a vertex, k is not a whole number from 1 on, or there is too little
         memory.
     """
+    prepared = searcher_of(G)
+    starts = prepared.vertices_at(start_vertices)
+    position, ends = walk_ends(prepared.graph, starts, whole_number(k, "k", 1))
     import cudf
 
     from ..adapters.cudf import frame_of
 
-    prepared = searcher_of(G)
-    starts = prepared.vertices_at(start_vertices)
-    position, ends = walk_ends(prepared.graph, starts, whole_number(k, "k", 1))
     frame = frame_of(prepared.ids("neighbors", ends))
     offsets = prepared.xp.searchsorted(position, prepared.xp.arange(len(starts) + 1))
     return cudf.Series(offsets), frame["neighbors"] if len(frame.columns) == 1 else frame

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core.arguments import index_of, quoted
+from .._core.arguments import index_of, is_of, quoted
 from .._core.csr import csr_for
 from .._core.cuda.arrays import CUDA, to_host
+from ..algorithms.bfs import checked_depth_limit
 from ..errors import InputError
 from ..graph import Graph
 
@@ -20,8 +21,8 @@ EXACT_IN_FLOAT64 = 1 << 53  # the largest whole number up to which float64 holds
 
 
 def is_graph(obj: Any) -> bool:
-    """Is it a `cugraph.Graph` or `cugraph.MultiGraph`?"""
-    return type(obj).__module__ == GRAPHS
+    """Is it a `cugraph.Graph`, such as a `cugraph.MultiGraph`?"""
+    return is_of(obj, GRAPHS, "Graph")
 
 
 def is_edges(obj: Any) -> bool:
@@ -32,6 +33,15 @@ def is_edges(obj: Any) -> bool:
 def is_matrix(obj: Any) -> bool:
     """Is it a sparse matrix of a format that cuGraph takes?"""
     return type(obj).__module__.startswith(MATRICES) and obj.format in FORMATS
+
+
+def limit_of(depth_limit: Any) -> int | None:
+    """The depth limit of a search. Negative numbers mean none, as in cuGraph. Raises `InputError` for what is no
+    number of levels."""
+    if depth_limit is None:
+        return None
+    number = index_of(depth_limit)
+    return None if number is not None and number < 0 else checked_depth_limit(depth_limit)
 
 
 def refuse_with_graph(G: Any, **options: Any) -> None:

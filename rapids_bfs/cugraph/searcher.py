@@ -11,13 +11,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from .._core.arguments import checked_directed
 from .._core.cuda.kernels import THREADS, blocks_for, kernel_of
 from .._core.memory import NextArrays
 from ..engines import DEFAULT, Options, resolve
 from ..engines.gpu.direction_optimizing import UNREACHED
 from ..engines.gpu.launch import CompiledKernel
 from ..graph import Graph
-from .prepared import Prepared, is_edges, is_graph, is_matrix
+from .prepared import Prepared, is_edges, is_graph, is_matrix, limit_of
 
 KIND = "cupy:direction-optimizing"
 
@@ -35,8 +36,10 @@ def of_graph(cugraph_graph: Any) -> Searcher:
 def searcher_of(obj: Any, directed: bool | None = None) -> Searcher:
     """The searcher of anything that cuGraph's functions take, or of a `cudf.DataFrame` of edges.
 
-    ``directed`` is for matrices and edges: False adds the reversed edges. Raises `TypeError` for another type.
+    ``directed`` is for matrices and edges: False adds the reversed edges. Raises `TypeError` for another type, and
+    `InputError` if ``directed`` is neither bool nor None.
     """
+    directed = checked_directed(directed)
     if is_graph(obj):
         return of_graph(obj)
     if is_edges(obj) or is_matrix(obj):
@@ -76,7 +79,8 @@ class Searcher(Prepared):
         sources = self.vertices_at(start)
         if len(sources) > 1:  # for one it would take as long as the look-up
             sources = np.unique(sources)
-        options = DEFAULT if depth_limit is None or depth_limit < 0 else Options(depth_limit)
+        limit = limit_of(depth_limit)
+        options = DEFAULT if limit is None else Options(limit)
         traversal = self.traversal
         unreached = self.unreached if self.narrow else UNREACHED
         followed = not self.narrow or (self.has_ids and return_predecessors)

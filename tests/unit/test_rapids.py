@@ -3,6 +3,7 @@
 What needs a GPU is tested in `tests/rapids`.
 """
 
+import math
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import scipy.sparse
 
 from rapids_bfs import InputError, as_graph, bfs, compare
 from rapids_bfs import cugraph as drop_in
@@ -24,7 +26,7 @@ from rapids_bfs.adapters import EXPORTERS, IMPORTERS, cudf, export, importer_of
 from rapids_bfs.adapters.cudf import matches as is_cudf
 from rapids_bfs.adapters.pylibcudf import NamedTable, _device_type, _names
 from rapids_bfs.comparison.baselines import Baseline, EdgeInput
-from rapids_bfs.cugraph.prepared import integer_ids
+from rapids_bfs.cugraph.prepared import integer_ids, limit_of
 from rapids_bfs.cugraph.searcher import Searcher
 from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.engines.rapids.base import RapidsTraversal
@@ -150,9 +152,44 @@ class TestDropIn:
         with pytest.raises(TypeError, match="'directed' cannot be specified for a Graph-type input"):
             drop_in.bfs(graph, 0, directed=True)
 
-    def test_reverse(self):
+    def test_classes_derived_from_graph_are_graphs(self):
+        theirs = type(of_type("cugraph.structure.graph_classes", "Graph"))
+        with pytest.raises(TypeError, match="'directed' cannot be specified for a Graph-type input"):
+            drop_in.bfs(type("Mine", (theirs,), {})(), 0, directed=True)
+
+    @pytest.mark.parametrize("true", [True, np.True_])
+    def test_reverse(self, true):
         with pytest.raises(NotImplementedError, match="reverse processing of graph is currently not supported"):
-            drop_in.bfs_edges(None, 0, reverse=True)
+            drop_in.bfs_edges(None, 0, reverse=true)
+
+    @pytest.mark.parametrize(
+        ("function", "options"),
+        [
+            (drop_in.bfs_edges, {"reverse": 1}),
+            (drop_in.bfs, {"directed": 0}),
+            (drop_in.bfs, {"return_predecessors": "no"}),
+        ],
+    )
+    def test_flags_are_bools(self, function, options):
+        (name,) = options
+        with pytest.raises(InputError, match=f"{name} must be True"):
+            function(scipy.sparse.csr_array(np.eye(3)), 0, **options)
+
+    @pytest.mark.parametrize(
+        ("given", "limit"), [(None, None), (-1, None), (np.int64(-1), None), (0, 0), (np.uint8(2), 2), (1 << 70, None)]
+    )
+    def test_depth_limits(self, given, limit):
+        assert limit_of(given) == limit
+
+    @pytest.mark.parametrize("given", [2.5, math.nan, math.inf, "2", True, [2]])
+    def test_what_is_no_depth_limit_is_named(self, given):
+        with pytest.raises(InputError, match="the depth limit must be a whole number, not "):
+            limit_of(given)
+
+    @without_rapids
+    def test_types_are_refused_before_frames_are_made(self):
+        with pytest.raises(TypeError, match="is not supported"):
+            drop_in.k_hop_nbrs(nx.path_graph(3), 0, 1)
 
     @pytest.mark.parametrize(
         "start", [3, np.int32(3), [3], np.array([3]), pd.Series([3]), pd.DataFrame({"x": [3], "y": [4]})]
