@@ -78,9 +78,8 @@ class Pool:
                 room[team.CLOSED] = 0
                 self._team = room
             for place in range(len(self._helpers) + 1, helpers + 1):
-                helper = threading.Thread(
-                    target=team.serve, args=(self._team, place), name="rapids_bfs helper", daemon=True
-                )
+                given = self._team, place, threading.get_native_id()
+                helper = threading.Thread(target=_serve, args=given, name="rapids_bfs helper", daemon=True)
                 self._helpers.append(helper)
                 with suppress(RuntimeError):  # the system has no more threads; jobs do not wait for this one
                     helper.start()
@@ -135,6 +134,13 @@ class Pool:
         threads = 1 if things is not None and things < few else allowed - spared
         with self.limited(threads):
             yield threads
+
+
+def _serve(room: np.ndarray, place: int, starter: int) -> None:
+    """`team.serve`, unless threads are green, as gevent's: one that polls and sleeps would stop the ``starter``, on
+    which it runs."""
+    if threading.get_native_id() != starter:
+        team.serve(room, place)
 
 
 def _require_main_interpreter() -> None:

@@ -194,6 +194,23 @@ assert time.monotonic() < began + 5
     )
 
 
+def test_green_threads():
+    """As gevent's, they run on the thread that starts them; a helper there would never let it go on."""
+    run(
+        """
+import threading
+from rapids_bfs import bfs
+from rapids_bfs.generators import generate
+threading.Thread.start = lambda self: self.run()
+graph = generate("urand:14")
+found, expected = bfs(graph, 1, engine="cpu", trace=True), bfs(graph, 1, engine="cpu:sequential")
+assert (found.distances == expected.distances).all()
+""",
+        NUMBA_NUM_THREADS="4",
+        seconds=60,
+    )
+
+
 SEARCHES = """
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
