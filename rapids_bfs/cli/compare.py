@@ -115,8 +115,8 @@ def compare(
 ) -> None:
     """Run every engine from the same sources, validate every answer, and show how fast each was.
 
-    With --suite on many graphs, as in a paper: what is measured is kept, and
-    the same command goes on from there.
+    With --suite on many graphs, as in a paper: results are kept, and the
+    same command resumes.
 
     Exit code 1 if any answer is wrong, 2 for bad input, if none of the engines
     could run, or if a graph of a suite failed.

@@ -51,8 +51,8 @@ def compare_suite(
 ) -> SuiteComparison:
     """Compare the engines on every graph of a suite, as `compare` does on one.
 
-    What is measured is kept, graph by graph, in a file, and the same call goes on from there. What another machine,
-    other versions, engines or sources have given is not used: it is in a file of its own.
+    The results of each graph are kept in a file, from which the same call resumes. Results of another machine, or of
+    other versions, engines or sources, are kept in files of their own.
 
     Parameters
     ----------

@@ -64,8 +64,8 @@ class Vertices(Ids):
         return self.device
 
     def at_places(self, places: np.ndarray) -> np.ndarray:
-        """The vertices at these places, 0..n-1, in the order of the ids, which arrays with an element for each vertex
-        have too. A distributed graph's vertices have other numbers."""
+        """The vertices at these places, 0..n-1, in the order of the ids: that of arrays with an element for each vertex.
+        A distributed graph's vertices have other numbers."""
         return places
 
     def places_of(self, vertices: np.ndarray) -> np.ndarray:
@@ -73,8 +73,7 @@ class Vertices(Ids):
         return vertices
 
     def mask(self, vertices: Mask | None) -> Any:
-        """A mask of the vertices as an array in the order of the ids, where answers are; or None. Raises `InputError`
-        if it is not a mask."""
+        """A mask of the vertices as an array where answers are, or None. Raises `InputError` if it is not a mask."""
         return None if vertices is None else checked_mask(vertices, self, self.num_vertices, "vertices")
 
     @abstractmethod
@@ -416,7 +415,7 @@ class Graph(Labelled, Vertices):
         return self._with(offsets=offsets, targets=targets, edge_data=self.edge_data.taken(self._arcs("distinct")))
 
     def _arcs(self, change: str) -> Callable[[], np.ndarray]:
-        """For each arc of a changed graph, which arc of this one it was; see `rapids_bfs._core.csr.arcs`."""
+        """The position here of each arc of a derived graph, see `rapids_bfs._core.csr.arcs`."""
         from .._core.csr import arcs  # late: it imports Numba
 
         return partial(getattr(arcs, change), self.offsets, self.targets)
