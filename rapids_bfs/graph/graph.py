@@ -64,7 +64,7 @@ class Vertices(Ids):
         return self.device
 
     def at_places(self, places: np.ndarray) -> np.ndarray:
-        """The vertices at these places, 0..n-1, in the order of the ids: that of arrays with an element for each vertex.
+        """The vertices at these places, 0..n-1, in the order of the ids, as arrays with an element for each vertex are.
         A distributed graph's vertices have other numbers."""
         return places
 

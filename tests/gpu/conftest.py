@@ -25,5 +25,5 @@ def engines():
 
 @pytest.fixture(autouse=True)
 def not_alone(monkeypatch):
-    """pytest-xdist's workers share a GPU: it is not refused because others compute there."""
+    """pytest-xdist's workers share a GPU: let it be used although other processes compute there."""
     monkeypatch.setattr(nvml, "others", lambda *given: [])

@@ -5,12 +5,11 @@
 Each tool runs the kernels of one device in a process for each shape, as many at a time as there are cores. Those over
 partitions follow one after another: they begin only where no other process computes on their GPU.
 
-racecheck watches shared memory, where no kernel may race at all. It does not follow barriers of a part of a block: it
-sees races in the smallest kernel that has one between two barriers of the whole block, so there blocks of
-`direction_optimizing` are as small as the part of them that goes alone. Nor does it know the grid's barrier, which all
-blocks pass before and after those of a cluster look at each other's memory, so that none has yet to begin or is gone:
-what it says of that is not counted. The races in global memory that an algorithm is known for are out of its sight;
-these are they, and why they do no harm:
+racecheck watches shared memory, where no kernel may race at all. It does not follow barriers of part of a block, and
+sees races in the smallest kernel that has one between two barriers of the whole block; so its blocks of
+`direction_optimizing` are no larger than that part. Nor does it know the grid's barrier, which all blocks pass before
+and after those of a cluster access each other's memory, so that each of these has entered and none has exited: hazards
+that it reports for this reason alone do not count. It does not see global memory. The races there are known and benign:
 """
 
 import os
@@ -30,22 +29,23 @@ BENIGN = {
     "frontier_mask_texture: expand": "as in frontier_mask",
     "two_kernel: expand": "several threads may reach one neighbour; they store the same cost and flag, and predecessors"
     " of which each is one level up",
-    "block_queue: expand": "a distance is read while others set it: who reads -1 too late loses the compare-and-swap",
-    "direction_optimizing: expand": "a bit is read while others set it: who reads 0 too late loses the atomic OR",
-    "direction_optimizing: settle": "blocks ahead may write the target's level while others ask for it: the"
+    "block_queue: expand": "a distance is read while others set it: a late reader of -1 loses the compare-and-swap",
+    "direction_optimizing: expand": "a bit is read while others set it: a late reader of 0 loses the atomic OR",
+    "direction_optimizing: settle": "blocks ahead may write the target's level while others read it: the"
     " level itself says which it is",
-    "bit_parallel: expand": "a row is read while others OR into it: who reads too little does an atomic in vain,"
-    " and the stamp decides who lists the vertex",
-    "bit_parallel: sweep": "a heavy vertex's row is read while others OR into it: who reads too little looks in vain",
-    "neighborhoods: append": "a bit is read while others set it: who reads 0 too late loses the atomic OR; threads that"
+    "bit_parallel: expand": "a row is read while others OR into it: a thread that misses bits does a"
+    " needless atomic, and the stamp decides which thread lists the vertex",
+    "bit_parallel: sweep": "a heavy vertex's row is read while others OR into it: a thread that misses bits searches"
+    " needlessly",
+    "neighborhoods: append": "a bit is read while others set it: a late reader of 0 loses the atomic OR; threads that"
     " reset a word all store 0",
-    "betweenness: expand": "a word is read while others OR into it: who reads too little does an atomic in vain, and"
-    " whoever finds it 0 lists the place",
+    "betweenness: expand": "a word is read while others OR into it: a thread that misses bits does a needless"
+    " atomic, and the thread that finds it 0 lists the place",
     "csr: mark": "threads that mark a vertex store the same",
     "validation: check": "threads that confirm a vertex store the same",
     "deterministic: settle": "as in direction_optimizing",
-    "distributed: expand": "a mark is read while others set it: who reads 0 too late loses the atomic OR",
-    "announce": "a block may miss that the level is announced already: the atomic exchange decides who stores it",
+    "distributed: expand": "a mark is read while others set it: a late reader of 0 loses the atomic OR",
+    "announce": "a block may miss that the level is announced already: the atomic exchange decides which stores it",
 }
 SHAPES = ["path:6", "star:5000", "tree:63", "grid:12", "rmat:8"]  # the star fills the shared memory and spills
 SMALL_SHAPES = ["path:6", "star:200", "rmat:6"]  # for tools that take long, of kernels that wait for each other
@@ -55,13 +55,13 @@ ONE_DEVICE = "one device"
 ALONE = {"one partition": 1, "three partitions": 3}
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 ENGINES = ("cupy", "numba-cuda")
-SOLO = 128  # threads of a block that go on alone
-FOUND = 9  # the exit code that says so
+SOLO = 128  # threads of a block that synchronise apart from the rest
+FOUND = 9  # exit code of a tool that has found something
 GONE = "is located in a block that might"  # have already exited, or not have entered yet
 
 
 def search(threads, shapes):
-    """Every engine and algorithm on graphs of these shapes; what is made of them there, and validation."""
+    """Run every engine and algorithm, building and validation on graphs of these shapes."""
     import numpy as np
 
     from rapids_bfs import bfs, bfs_batch, ego_graphs, load, validate
@@ -75,8 +75,8 @@ def search(threads, shapes):
     whole = replace(gpu_deterministic.DEFAULT, grid=4, single_block_edges=0)
     wide = replace(whole, wide=0, alpha=1 << 40, chunk=32)
     together = replace(whole, cluster=2, deep=-1, cluster_edges=1 << 20)
-    families = replace(wide, patience=100, large=1 << 40)
-    deterministic = (gpu_deterministic.DEFAULT, whole, together, families, replace(wide, patience=1, share=2))
+    siblings = replace(wide, patience=100, large=1 << 40)
+    deterministic = (gpu_deterministic.DEFAULT, whole, together, siblings, replace(wide, patience=1, share=2))
 
     for spec in shapes:
         graph = generate(spec)
@@ -134,9 +134,9 @@ def search(threads, shapes):
             np.testing.assert_array_equal(found, expected)
 
 
-def search_in_parts(threads, size, shapes):
-    """``size`` parts of one device, each in a launch of its own, all at the same time. Levels go top-down, bottom-up,
-    and change between the two."""
+def search_distributed(threads, size, shapes):
+    """Search ``size`` partitions on one device, each in a launch of its own, all at the same time: top-down, bottom-up,
+    and changing between the two."""
     from rapids_bfs import bfs, validate
     from rapids_bfs.distributed import persistent as one_launch
     from rapids_bfs.distributed.graph import from_graph
@@ -159,7 +159,7 @@ def search_in_parts(threads, size, shapes):
 
 
 def sanitize(tools):
-    """0 if no tool finds anything, else 1."""
+    """Run the tools and print their verdicts. Returns 0 if none finds anything, else 1."""
     found = False
     together = [(tool, ONE_DEVICE, shape) for tool in tools for shape in shapes_for(tool)]
     alone = [(tool, part, *shapes_for(tool)) for tool, part in product(tools, ALONE)]
@@ -183,8 +183,8 @@ def shapes_for(tool):
 
 
 def run_bounded(which):
-    """What a tool says of a part of the kernels on some shapes: the exit code, None if it had to be ended, with all
-    processes that it began; what it wrote; and how many seconds it took."""
+    """Run a tool on some of the kernels and shapes: the exit code (None if it and its processes had to be killed), its
+    output, and the seconds that it took."""
     tool, *what = which
     command = ["compute-sanitizer", "--tool", tool, "--report-api-errors", "no", "--error-exitcode", str(FOUND)]
     command += [sys.executable, "-P", __file__, "--run", tool, *what]
@@ -201,7 +201,7 @@ def run_bounded(which):
 
 
 def is_clean(code, output):
-    """Has a tool found nothing, or nothing but blocks of a cluster that might be gone?"""
+    """Has a tool reported nothing, or nothing but blocks of a cluster that might have exited?"""
     hazards = re.search(r"RACECHECK SUMMARY: (\d+) hazards", output)
     return code == 0 or (code == FOUND and hazards is not None and output.count(GONE) == int(hazards[1]))
 
@@ -209,7 +209,7 @@ def is_clean(code, output):
 def run(tool, part, *shapes):
     threads = SOLO if tool == "racecheck" else 512
     if part in ALONE:
-        search_in_parts(threads, ALONE[part], shapes)
+        search_distributed(threads, ALONE[part], shapes)
     else:
         search(threads, shapes)
 

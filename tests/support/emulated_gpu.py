@@ -1,9 +1,9 @@
-"""A GPU in Python: a cooperative kernel in Numba-CUDA runs thread by thread where there is no device.
+"""A GPU in Python: runs a cooperative Numba-CUDA kernel thread by thread where there is no device.
 
 Numba's own simulator has no votes and shuffles of a warp and no barrier over several blocks. Here one thread runs at a
-time, and chance decides when another takes over: at any access to memory. What hardware would leave undefined is an
-error: a place outside of an array, threads that meet at different places of the code, threads that wait for ever.
-Memory that nobody wrote holds rubbish. Integers have the 64 bits that Numba gives them.
+time, and at any access to memory another may take over, at random. Undefined behaviour on hardware is an error here: an
+index out of bounds, threads that wait at different barriers, threads that wait for ever. Memory that nobody has written
+holds garbage. Integers have the 64 bits that Numba gives them.
 """
 
 import sys

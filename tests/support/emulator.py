@@ -1,7 +1,7 @@
-"""A device for engines, whose kernels are those of `kernels/numba_cuda`, run by `emulated_gpu`.
+"""A device for engines whose kernels are those of `kernels/numba_cuda`, run by `emulated_gpu`.
 
-The kernels' modules are imported a second time, as the package `emulated`, and find `Cuda` in place of `numba.cuda`
-and `INTRINSICS` in place of the modules `pointers` and `ptx`.
+The kernels' modules are imported a second time, as the package `emulated`, with `Cuda` in place of `numba.cuda` and
+`INTRINSICS` in place of the modules `pointers` and `ptx`.
 """
 
 import ctypes

@@ -1,5 +1,5 @@
-"""CuPy's runtime, the driver and NVML of a host with several GPUs that is none: what is asked of them, and who holds
-what. Threads stand for processes where they are told to."""
+"""Simulates CuPy's runtime, the driver and NVML of a host with several GPUs, and records which process holds which
+memory. Threads stand for processes on request."""
 
 import ctypes
 import sys

@@ -1,4 +1,4 @@
-"""What goes wrong on a rank, in a module that a worker of a cluster imports in a moment."""
+"""Faults of a rank, in a module that workers of a cluster import quickly."""
 
 import os
 import signal

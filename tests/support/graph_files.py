@@ -1,4 +1,4 @@
-"""Graphs to write to files, and what is told of those that are read."""
+"""Graphs to write to files, and facts of those that are read."""
 
 from __future__ import annotations
 

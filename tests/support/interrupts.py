@@ -35,7 +35,7 @@ TRACED = (*OURS, contextlib.__file__, threading.__file__)
 
 
 class Operations:
-    """What is interrupted, by name; each operation gives the same answer at every call."""
+    """The operations to interrupt, by name; each gives the same answer at every call."""
 
     def __init__(self) -> None:
         self.wide, self.deep = generate("urand:17:2"), as_graph((GRID[:, 0], GRID[:, 1]), directed=True)
@@ -88,7 +88,7 @@ class Operations:
 
 
 class OtherThread:
-    """A thread that lives as long as this process and calls what it is given."""
+    """A thread that lives as long as this process and calls the functions it is given."""
 
     def __init__(self) -> None:
         self.calls: queue.SimpleQueue[Callable[[], bool]] = queue.SimpleQueue()

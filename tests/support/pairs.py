@@ -1,4 +1,4 @@
-"""Distributed graphs beside the same graph in one piece, for tests of what they answer."""
+"""Pairs of a distributed graph and the same graph in one piece, to compare their answers."""
 
 import networkx as nx
 import numpy as np

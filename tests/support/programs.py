@@ -1,4 +1,4 @@
-"""Python programs in processes of their own, for tests of what could end a process, or never end."""
+"""Python programs in processes of their own, for tests of crashes and hangs."""
 
 import os
 import subprocess
@@ -44,8 +44,8 @@ for number, program in enumerate(programs):
 
 
 def run_each(programs, *, imports="", seconds=600, **environment):
-    """What each program wrote and returned at its end. Where a process can fork, they share one that has begun, and has
-    imported what takes long: each of them is a fork of it, and ends as any interpreter does."""
+    """The output and result of each program. Where a process can fork, they are forks of one that has started and has
+    made the slow imports; each exits as any interpreter does."""
     options = {"text": True, "check": False, "timeout": seconds, "env": os.environ | environment}
     if not hasattr(os, "fork"):
         each = [[sys.executable, "-c", f"import os, sys\n{imports}\n{program}"] for program in programs]

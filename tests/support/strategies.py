@@ -27,6 +27,6 @@ def records(frame):
 
 
 def edges_of(graph):
-    """Every directed edge as a pair of vertices, sorted: what must survive a conversion."""
+    """Every directed edge as a pair of vertices, sorted, which a conversion must preserve."""
     sources = np.repeat(np.arange(graph.num_vertices), np.diff(graph.offsets))
     return sorted(zip(sources.tolist(), graph.targets.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Tunings of the fast search that force each way through it, on few threads."""
+"""Tunings of the fast search that force each of its code paths, with few threads."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A program of a user's, which `mypy` checks as it checks the package; it is never run."""
+"""A user's program, which `mypy` checks as it checks the package; it is never run."""
 
 from typing import assert_type
 

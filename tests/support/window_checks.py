@@ -1,4 +1,4 @@
-"""SPMD functions that use windows from kernels, on devices: what is written arrives, and all wait for each other."""
+"""SPMD functions that use windows from kernels, on devices: stores arrive, and barriers hold."""
 
 import os
 import time
@@ -90,7 +90,8 @@ def zeros(windows, communicator):
 
 
 def waited(windows, communicator, rounds, first=1 << 62):
-    """How many rounds of a barrier by flags all ranks pass while their kernels run, and microseconds for each."""
+    """The number of rounds of a barrier by flags that all ranks pass while their kernels run, and the microseconds of
+    each."""
     with cupy.cuda.Stream(non_blocking=True) as stream:
         addresses, passed = cupy.asarray(np.array(windows.addresses, np.uint64)), cupy.zeros(1, np.int32)
         sizes = np.int32(communicator.size), np.int32(communicator.rank), np.int32(rounds), np.int32(SPINS)
@@ -142,5 +143,5 @@ def at_launch(partition, communicator, rank, signal):
 
 
 def way(partition, communicator):
-    """How this rank searches."""
+    """The transport of this rank's searches."""
     return partition.cache["search"].transport
