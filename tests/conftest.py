@@ -24,6 +24,8 @@ from rapids_bfs._core.cuda.driver import no_device
 
 # Beside other work GNU's OpenMP would hold up each parallel loop, however small, with threads that wait busily.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# Those of OpenBLAS, which nothing here needs, wait busily in each process that imports NumPy, and again with SciPy.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 if "PYTEST_XDIST_WORKER" in os.environ:  # one of several processes; Numba reads this when it is imported
     os.environ.setdefault("NUMBA_NUM_THREADS", "2")
 
