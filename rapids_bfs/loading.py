@@ -237,17 +237,41 @@ def load(
     devices: int | str | Sequence[int] | None = None,
     **options: Any,
 ) -> Any:
-    """Load a bundled graph, a dataset such as "gap:road", a generator such as "rmat:20", or a file; an existing file
-    takes precedence over a name.
+    """Load a graph from a file, or by name. An existing file takes precedence over a name.
 
-    The graph is on ``device``, "cpu" (the default) or "cuda"; random graphs are generated there. With
-    ``adjacency="pinned"`` a graph on "cuda" is built on the host and keeps its adjacency in pinned host memory, where
-    there is more room. With ``devices`` instead it is distributed, see `rapids_bfs.as_graph`; each device generates its
-    own partition of a random graph. For a file, ``options`` are those of `rapids_bfs.read`.
+    Parameters
+    ----------
+    graph : str or path
+        A file; a bundled graph, such as "karate"; a generator, such as "rmat:20"; or a dataset, such as "gap:road".
+    device : "cpu" or "cuda", optional
+        Where the graph is to be. Default: "cpu". Random graphs are generated there.
+    adjacency : "device" or "pinned"
+        With "pinned", a graph on "cuda" is built on the host and keeps its adjacency in pinned host memory, where there
+        is more room.
+    devices : int, str or list of int, optional
+        Distribute the graph, see `rapids_bfs.as_graph`. Each device generates its own partition of a random graph.
+    **options
+        For a file, as in `rapids_bfs.read`.
 
+    Returns
+    -------
+    Graph or DistributedGraph
+
+    Raises
+    ------
+    InputError
+        If there is no such file or name, the graph cannot be read, downloaded or generated, or does not fit.
+
+    Notes
+    -----
     A dataset is downloaded once, which needs the extra ``datasets``, into the user's cache folder, or that of the
     environment variable RAPIDS_BFS_DATASETS. Its adjacency is kept there and mapped into memory by the next call: do
     not change the files while such a graph is in use. ``rapids-bfs datasets`` lists the names.
+
+    Examples
+    --------
+    >>> load("karate")
+    <Graph 'karate': 34 vertices, 78 undirected edges>
     """
     _check_place(device, adjacency, devices)
     if adjacency == PINNED:

@@ -89,9 +89,11 @@ def _draw_ratios(axes: Axes, ratios: dict[int, float]) -> None:
 
 
 def plot_sizes(comparisons: Iterable[Any]) -> Figure:
-    """Each engine's speed against graph size, one line per engine.
+    """A Matplotlib figure: each engine's speed (millions of edges per second) against graph size, a line per engine.
 
-    Takes comparisons on graphs of several sizes, as objects or as their JSON.
+    ``comparisons`` are those of graphs of several sizes, each a `Comparison` or its JSON.
+
+    Raises `InputError` if one is neither, or no engine ran.
     """
     points: dict[str, list[tuple[int, float]]] = {}
     for record in _records(comparisons):
