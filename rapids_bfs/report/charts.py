@@ -60,7 +60,7 @@ def time_chart(engines: Sequence[dict[str, Any]]) -> str:
     for engine in engines:
         times = engine["run_ms"]
         low, middle, high = min(times), median(times), max(times)
-        said = f"median {duration(middle)}, {duration(low)} to {duration(high)}"
+        label = f"median {duration(middle)}, {duration(low)} to {duration(high)}"
         marks = [f'<rect class="range" x="{scale(low)}%" y="9" width="{scale(high) - scale(low):.2f}%" height="6"/>']
         if len(times) <= MAX_DOTS:
             marks += [
@@ -69,7 +69,7 @@ def time_chart(engines: Sequence[dict[str, Any]]) -> str:
                 for source, ms in zip(engine["sources"], times, strict=True)
             ]
         marks.append(f'<line class="median" x1="{scale(middle)}%" x2="{scale(middle)}%" y1="2" y2="22"/>')
-        rows.append(_row(engine, said, scale, marks, duration(middle)))
+        rows.append(_row(engine, label, scale, marks, duration(middle)))
     return _rows(rows, scale, "time of a search (ms); a dot is a search, the vertical line the median")
 
 
@@ -85,8 +85,8 @@ def ratio_chart(engines: Sequence[dict[str, Any]], baseline: str) -> str:
             f'<circle class="end" cx="{scale(ratio)}%" cy="12" r="5"/>',
             f'<line class="median" x1="{scale(1)}%" x2="{scale(1)}%" y1="0" y2="{STRIP}"/>',
         ]
-        said = f"{number(ratio)} times as fast as {baseline}"
-        rows.append(_row(engine, said, scale, marks, f"{number(ratio)} x"))
+        label = f"{number(ratio)} times as fast as {baseline}"
+        rows.append(_row(engine, label, scale, marks, f"{number(ratio)} x"))
     return _rows(rows, scale, f"speed relative to {escape(baseline)} (ratio of medians)")
 
 
@@ -102,8 +102,8 @@ def speed_up_chart(graphs: dict[str, dict[str, float]], engines: Sequence[str], 
             f"<title>{escape(engine)}: {number(ratio)} x</title></svg>"
             for engine, ratio in ratios.items()
         ]
-        said = ", ".join(f"{engine} {number(ratio)}" for engine, ratio in ratios.items())
-        rows.append(_row({"engine": graph, "valid": True}, said, scale, marks, f"{number(max(ratios.values()))} x"))
+        label = ", ".join(f"{engine} {number(ratio)}" for engine, ratio in ratios.items())
+        rows.append(_row({"engine": graph, "valid": True}, label, scale, marks, f"{number(max(ratios.values()))} x"))
     keys = "".join(
         f'<span class="key"><svg class="shape" viewBox="-6 -6 12 12">{shape}</svg>{escape(engine)}</span>'
         for engine, shape in shapes.items()
@@ -119,7 +119,7 @@ def _shape(place: int) -> str:
     return f'<path class="shape" style="--colour:{colour}" d="{SHAPES[place % len(SHAPES)]}"/>'
 
 
-def _row(engine: dict[str, Any], said: str, scale: LogScale, marks: list[str], value: str) -> str:
+def _row(engine: dict[str, Any], label: str, scale: LogScale, marks: list[str], value: str) -> str:
     name = escape(engine["engine"])
     wrong = "" if engine["valid"] else " wrong"
     grid = [
@@ -127,7 +127,7 @@ def _row(engine: dict[str, Any], said: str, scale: LogScale, marks: list[str], v
     ]
     return (
         f'<div class="row{wrong}"><div class="name">{name}</div>'
-        f'<svg height="{STRIP}" role="img" aria-label="{name}: {escape(said)}">{"".join(grid + marks)}</svg>'
+        f'<svg height="{STRIP}" role="img" aria-label="{name}: {escape(label)}">{"".join(grid + marks)}</svg>'
         f'<div class="value">{escape(value)}</div></div>\n'
     )
 
@@ -141,18 +141,18 @@ def _rows(rows: list[str], scale: LogScale, unit: str) -> str:
     )
 
 
-def level_charts(trace: dict[str, list[Any]], who: str) -> str:
+def level_charts(trace: dict[str, list[Any]], label: str) -> str:
     """The frontier by level and, if known, the time of each level."""
-    charts = [_bars(trace, trace["frontier_vertices"], "frontier (vertices)", who, logarithmic=True)]
+    charts = [_bars(trace, trace["frontier_vertices"], "frontier (vertices)", label, logarithmic=True)]
     if any(ms is not None for ms in trace["milliseconds"]):
         unit, many = time_unit(max(ms or 0 for ms in trace["milliseconds"]))
         times = [many * (ms or 0) for ms in trace["milliseconds"]]
-        charts.append(_bars(trace, times, f"time ({unit})", who, logarithmic=False))
+        charts.append(_bars(trace, times, f"time ({unit})", label, logarithmic=False))
     return f'<div class="charts">{"".join(charts)}</div>'
 
 
-def _bars(trace: dict[str, list[Any]], values: Sequence[float], unit: str, who: str, *, logarithmic: bool) -> str:
-    """A bar for each level; ``who`` names the engine or graph of the levels."""
+def _bars(trace: dict[str, list[Any]], values: Sequence[float], unit: str, label: str, *, logarithmic: bool) -> str:
+    """A bar for each level; ``label`` names their engine or graph."""
     levels = trace["level"]
     each = math.ceil(len(levels) / MAX_BARS)
     top = max(values) or 1
@@ -174,7 +174,7 @@ def _bars(trace: dict[str, list[Any]], values: Sequence[float], unit: str, who: 
     scaled = ", logarithmic" if logarithmic else ""
     return (
         f'<figure><figcaption>{unit}{scaled}{many}</figcaption><div class="top">{_plain(top)}</div>'
-        f'<svg height="{BAR_CHART}" role="img" aria-label="{unit} by level, {escape(who)}">{"".join(bars)}</svg>'
+        f'<svg height="{BAR_CHART}" role="img" aria-label="{unit} by level, {escape(label)}">{"".join(bars)}</svg>'
         f'<div class="ticks">{ticks}</div><div class="unit">level</div></figure>'
     )
 

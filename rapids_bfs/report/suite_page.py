@@ -28,11 +28,11 @@ def _summary(record: dict[str, Any]) -> str:
     ]
     means = {name: mean for name, mean in record["geometric_means"].items() if name != record["baseline"]}
     if means:
-        said = ", ".join(
+        listed = ", ".join(
             f"<code>{escape(name)}</code> {number(mean['speed_up'])}"
             for name, mean in sorted(means.items(), key=lambda each: -each[1]["speed_up"])
         )
-        lines.append(f"<p>Times as fast as {escape(record['baseline'])}, geometric means: {said}.</p>")
+        lines.append(f"<p>Times as fast as {escape(record['baseline'])}, geometric means: {listed}.</p>")
     runs = [run for graph in compared(record).values() for engine in graph["engines"] for run in engine["runs"]]
     if runs and all(run["verdict"].startswith("valid") for run in runs):
         lines.append(f'<p class="good">All {len(runs):,} answers are valid by the rules of Graph500.</p>')
