@@ -12,7 +12,7 @@ import numpy as np
 from rapids_bfs import bfs, load
 from rapids_bfs.comparison.runner import sample_sources
 from rapids_bfs.distributed import level_synchronous
-from rapids_bfs.distributed.communicators import Communicator, MeetingCommunicator
+from rapids_bfs.distributed.communicators import Communicator, ThreadCommunicator
 from rapids_bfs.distributed.graph import from_graph
 from rapids_bfs.distributed.launchers import Threads
 from rapids_bfs.distributed.level_synchronous import COUNTERS
@@ -31,7 +31,7 @@ CONSTANTS = {  # of the search: as they are, or never bottom-up and with room fo
 MANY = 8192  # ranks
 
 
-class CountingCommunicator(MeetingCommunicator):
+class CountingCommunicator(ThreadCommunicator):
     """A communicator that logs the bytes its rank sends. A traced search calls `bytes_sent` before its first level and
     after each."""
 

@@ -108,10 +108,10 @@ class Endpoint:
         _endpoints[token, rank] = self
         server.handlers[JOIN] = accept
 
-    def join(self, epoch: int, addresses: Sequence[str], names: Sequence[str], timeout: float) -> CommCommunicator:
+    def join(self, epoch: int, addresses: Sequence[str], names: Sequence[str], timeout: float) -> DaskCommunicator:
         """Connect to all other ranks, which call this too, within ``timeout`` seconds. Raises `TraversalError`."""
         joining = asyncio.run_coroutine_threadsafe(self._links(epoch, addresses, names, timeout), self.loop)
-        return CommCommunicator(joining.result(2 * timeout), self.rank, names, timeout, self.loop)
+        return DaskCommunicator(joining.result(2 * timeout), self.rank, names, timeout, self.loop)
 
     async def _links(
         self, epoch: int, addresses: Sequence[str], names: Sequence[str], timeout: float
@@ -183,7 +183,7 @@ def _close(future: asyncio.Future[Link]) -> None:
         future.result().close()
 
 
-class CommCommunicator(Communicator):
+class DaskCommunicator(Communicator):
     """A rank of a worker, with a link to each other rank. Arrays are NumPy's."""
 
     def __init__(

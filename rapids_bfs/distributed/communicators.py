@@ -140,7 +140,7 @@ def no_answer(names: Sequence[str], timeout: float) -> str:
     return f"no answer for {timeout:g} s from {', '.join(names)}: all were stopped; see what keeps its device busy"
 
 
-class Meeting:
+class Rendezvous:
     """A barrier for threads of one process, at which they exchange objects by reference."""
 
     def __init__(self, names: Sequence[str], timeout: float = TIMEOUT) -> None:
@@ -153,7 +153,7 @@ class Meeting:
         self._changed = threading.Condition(self._lock)
         self.stops = AbortCallbacks()
 
-    def meet(self, rank: int, value: Any) -> list[Any]:
+    def exchange(self, rank: int, value: Any) -> list[Any]:
         """The values of all ranks in this round."""
         deadline = monotonic() + self.timeout
         with self._lock:
@@ -181,37 +181,37 @@ class Meeting:
         self.stops()
 
 
-class MeetingCommunicator(Communicator):
-    """A communicator whose ranks meet: threads of one process, with arrays on the host or on devices."""
+class ThreadCommunicator(Communicator):
+    """Communicates between ranks that are threads of one process, with arrays on the host or on devices."""
 
     one_process = True
 
-    def __init__(self, meeting: Meeting, rank: int) -> None:
-        self.meeting = meeting
+    def __init__(self, rendezvous: Rendezvous, rank: int) -> None:
+        self.rendezvous = rendezvous
         self.rank = rank
-        self.names, self.size = meeting.names, len(meeting.names)
-        self.timeout, self.stops = meeting.timeout, meeting.stops
+        self.names, self.size = rendezvous.names, len(rendezvous.names)
+        self.timeout, self.stops = rendezvous.timeout, rendezvous.stops
         self._sent = 0  # bytes of arrays, which nothing frames
 
     @classmethod
-    def group(cls, names: Sequence[str], timeout: float = TIMEOUT) -> list[MeetingCommunicator]:
+    def group(cls, names: Sequence[str], timeout: float = TIMEOUT) -> list[ThreadCommunicator]:
         """The communicator of each rank; messages use these ``names``."""
-        meeting = Meeting(names, timeout)
-        return [cls(meeting, rank) for rank in range(len(names))]
+        rendezvous = Rendezvous(names, timeout)
+        return [cls(rendezvous, rank) for rank in range(len(names))]
 
     def allgather_object(self, value: Any) -> list[Any]:
-        return self.meeting.meet(self.rank, value)
+        return self.rendezvous.exchange(self.rank, value)
 
     def bytes_sent(self) -> int:
         return self._sent
 
     def ready(self) -> None:
-        self.meeting.meet(self.rank, None)  # on one device an allocation may wait for another rank's kernel
+        self.rendezvous.exchange(self.rank, None)  # on one device an allocation may wait for another rank's kernel
 
     def wait(self, finished: Callable[[], None] = finish) -> None:
         finished()
-        if self.meeting.failure is not None:
-            raise Aborted(self.meeting.failure)
+        if self.rendezvous.failure is not None:
+            raise Aborted(self.rendezvous.failure)
 
     def allgather(self, whole: Any) -> None:
         slices = whole.reshape(self.size, -1)
@@ -231,11 +231,11 @@ class MeetingCommunicator(Communicator):
     def _lent(self, arrays: Any) -> list[Any]:
         """The arrays of all ranks, valid until all have called `_done`."""
         self._settle(arrays[0] if isinstance(arrays, Sequence) else arrays)
-        return self.meeting.meet(self.rank, arrays)
+        return self.rendezvous.exchange(self.rank, arrays)
 
     def _done(self, array: Any) -> None:
         self._settle(array)
-        self.meeting.meet(self.rank, None)
+        self.rendezvous.exchange(self.rank, None)
 
     @staticmethod
     def _settle(array: Any) -> None:
@@ -243,4 +243,4 @@ class MeetingCommunicator(Communicator):
             finish()
 
     def abort(self, reason: str) -> None:
-        self.meeting.fail(reason)
+        self.rendezvous.fail(reason)

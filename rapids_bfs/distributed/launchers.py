@@ -23,7 +23,7 @@ from .._core.forks import generation, lock_of_process
 from .._core.formatting import counted
 from ..errors import InputError, TraversalError
 from ..kernels.distributed import MAX_RANKS
-from .communicators import TIMEOUT, Aborted, Communicator, MeetingCommunicator
+from .communicators import TIMEOUT, Aborted, Communicator, ThreadCommunicator
 from .peer_memory import at_work
 
 MAX_THREADS = 256  # ranks on the CPU
@@ -203,11 +203,11 @@ class Threads(Launcher):
     def _group(self) -> Sequence[Communicator]:
         """The communicators of all ranks for one call."""
         if self.device == CPU or len(set(self.devices)) < self.size or self.size == 1:
-            return MeetingCommunicator.group(self.names, self.timeout)
+            return ThreadCommunicator.group(self.names, self.timeout)
         from .nccl import NcclCommunicator, Ranks, missing
 
         if missing():  # one launch needs none, and copies serve to build the graph
-            return MeetingCommunicator.group(self.names, self.timeout)
+            return ThreadCommunicator.group(self.names, self.timeout)
         if self._nccl_ranks is None or self._nccl_ranks.failure is not None:
             ordinals = [ordinal(device) for device in self.devices]
             self._nccl_ranks = Ranks.shared(ordinals, self.names, self.timeout)

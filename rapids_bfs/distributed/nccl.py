@@ -16,7 +16,7 @@ import numpy as np
 
 from .._core.cuda.arrays import finish
 from .._core.forks import generation
-from .communicators import TIMEOUT, AbortCallbacks, Aborted, Communicator, Meeting, no_answer
+from .communicators import TIMEOUT, AbortCallbacks, Aborted, Communicator, Rendezvous, no_answer
 from .nccl_library import Handle, NcclError, library
 from .nccl_library import missing as missing
 
@@ -143,23 +143,23 @@ def _watch(ranks: weakref.ref[Ranks], pause: float) -> None:
 class NcclCommunicator(Communicator):
     """One of the ranks, or a rank that still joins. Collectives on arrays are asynchronous: `wait` waits for them.
 
-    The timeout counts from the first of them until `wait`. With a ``meeting``, all ranks are threads of this process
+    The timeout counts from the first of them until `wait`. With a ``rendezvous``, all ranks are threads of this process
     and exchange small objects there; otherwise these go through NCCL too.
     """
 
     transport = "NCCL"
 
-    def __init__(self, ranks: Ranks, rank: int, meeting: Meeting | None = None) -> None:
-        self.ranks, self.rank, self.meeting = ranks, rank, meeting
+    def __init__(self, ranks: Ranks, rank: int, rendezvous: Rendezvous | None = None) -> None:
+        self.ranks, self.rank, self.rendezvous = ranks, rank, rendezvous
         self.names, self.size = ranks.names, len(ranks.names)
         self.timeout, self.stops = ranks.timeout, ranks.stops
 
     @classmethod
     def group(cls, ranks: Ranks) -> list[NcclCommunicator]:
         """The communicator of each rank, all in this process."""
-        meeting = Meeting(ranks.names, ranks.timeout)
-        meeting.stops = ranks.stops
-        return [cls(ranks, rank, meeting) for rank in ranks.handles]
+        rendezvous = Rendezvous(ranks.names, ranks.timeout)
+        rendezvous.stops = ranks.stops
+        return [cls(ranks, rank, rendezvous) for rank in ranks.handles]
 
     @classmethod
     def connect(cls, identifier: bytes, rank: int, names: Sequence[str], timeout: float) -> NcclCommunicator:
@@ -195,12 +195,12 @@ class NcclCommunicator(Communicator):
             raise Aborted(self.ranks.failure)
 
     def ready(self) -> None:
-        if self.meeting is not None:  # an allocation may block on another thread's collective, which waits for us
-            self.meeting.meet(self.rank, None)
+        if self.rendezvous is not None:  # an allocation may block on another thread's collective, which waits for us
+            self.rendezvous.exchange(self.rank, None)
 
     def allgather_object(self, value: Any) -> list[Any]:
-        if self.meeting is not None:
-            return self.meeting.meet(self.rank, value)
+        if self.rendezvous is not None:
+            return self.rendezvous.exchange(self.rank, value)
         packed = pickle.dumps(value)
         rows = self._rows(packed, SMALL_BYTES)
         longest = HEADER.size + max(HEADER.unpack_from(row)[0] for row in rows)
@@ -241,6 +241,6 @@ class NcclCommunicator(Communicator):
         self._call(begin)
 
     def abort(self, reason: str) -> None:
-        if self.meeting is not None:
-            self.meeting.fail(reason)
+        if self.rendezvous is not None:
+            self.rendezvous.fail(reason)
         self.ranks.fail(reason)

@@ -16,7 +16,7 @@ from .._core.threads import pool
 from ..errors import InputError, TraversalError
 from . import nccl
 from .comms import Endpoint
-from .communicators import Aborted, Communicator, MeetingCommunicator
+from .communicators import Aborted, Communicator, ThreadCommunicator
 from .launchers import one_line
 from .peer_memory import at_work
 
@@ -89,7 +89,7 @@ class Rank:
         """Leave the communicator of the previous epoch, and connect to the other ranks."""
         self.epoch, self.communicator = epoch, None
         if len(self.names) == 1:
-            (self.communicator,) = MeetingCommunicator.group(self.names, self.timeout)
+            (self.communicator,) = ThreadCommunicator.group(self.names, self.timeout)
         elif self.device == CPU:
             self.communicator = self.endpoint.join(epoch, self.addresses, self.names, self.timeout)
         else:

@@ -10,7 +10,7 @@ from strategies import graphs, oracle_distances
 from rapids_bfs import bfs, load
 from rapids_bfs.distributed import cpu
 from rapids_bfs.distributed import level_synchronous as search
-from rapids_bfs.distributed.communicators import MeetingCommunicator
+from rapids_bfs.distributed.communicators import ThreadCommunicator
 from rapids_bfs.distributed.graph import from_graph
 from rapids_bfs.distributed.launchers import Threads
 from rapids_bfs.distributed.partitioning import Partitioning
@@ -24,7 +24,7 @@ NEVER = 1 << 40
 def team_for_each_rank():
     """As ranks on workers of a cluster have; even for little work."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MeetingCommunicator, "one_process", False)
+        patch.setattr(ThreadCommunicator, "one_process", False)
         patch.setattr(cpu, "FEW", 0)
         patch.setattr(cpu, "FEW_VERTICES", 0)
         yield

@@ -20,7 +20,7 @@ from rapids_bfs import InputError, TraversalError, as_graph, bfs, load, validate
 from rapids_bfs.distributed import build as building
 from rapids_bfs.distributed import level_synchronous as search
 from rapids_bfs.distributed.build import Plan, build
-from rapids_bfs.distributed.communicators import MeetingCommunicator
+from rapids_bfs.distributed.communicators import ThreadCommunicator
 from rapids_bfs.distributed.gathered import GATHERED
 from rapids_bfs.distributed.graph import DistributedGraph, from_graph
 from rapids_bfs.distributed.launchers import Threads
@@ -167,7 +167,7 @@ def test_rank_0_has_no_room(monkeypatch, where, what):
 @pytest.mark.parametrize("call", [1, 2])
 def test_a_rank_that_fails_while_rows_are_gathered(monkeypatch, rank, call):
     graph = deep(3)
-    real, calls = MeetingCommunicator.alltoallv_into, []
+    real, calls = ThreadCommunicator.alltoallv_into, []
 
     def failing(communicator, pieces, into):
         if communicator.rank == rank:
@@ -177,7 +177,7 @@ def test_a_rank_that_fails_while_rows_are_gathered(monkeypatch, rank, call):
         return real(communicator, pieces, into)
 
     with monkeypatch.context() as patch:
-        patch.setattr(MeetingCommunicator, "alltoallv_into", failing)
+        patch.setattr(ThreadCommunicator, "alltoallv_into", failing)
         with pytest.raises(TraversalError, match=rf"partition {rank} of 3 \(cpu\) failed: no memory"):
             bfs(graph, 0)
     assert (bfs(graph, 299).depth, graph.transport) == (299, GATHERED)

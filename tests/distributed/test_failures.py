@@ -37,7 +37,7 @@ def silent_at_level(wanted, silent, go):
             if communicator.rank == silent:
                 go.wait()
             else:
-                communicator.meeting.timeout = 1.0  # from this level on
+                communicator.rendezvous.timeout = 1.0  # from this level on
         real(search, level, edges, communicator)
     cpu.HostSearch.top_down = top_down
 

@@ -39,15 +39,15 @@ def on_device(array):
 class Handle:
     """One of a group, whose collectives take place when all have come, unless it is aborted. It joins at once."""
 
-    def __init__(self, rank, meeting):
-        self.rank, self.meeting, self.calls = rank, meeting, []
+    def __init__(self, rank, rendezvous):
+        self.rank, self.rendezvous, self.calls = rank, rendezvous, []
         self.library = SimpleNamespace(group=self.group)
 
     def in_progress(self):
         return False
 
     def abort(self):
-        self.meeting.fail("aborted")
+        self.rendezvous.fail("aborted")
 
     def allgather(self, source, target, nbytes, stream):
         assert source == target + nbytes * self.rank
@@ -77,7 +77,7 @@ class Handle:
 
     def _meet(self, value):
         try:
-            return self.meeting.meet(self.rank, value)
+            return self.rendezvous.exchange(self.rank, value)
         except Aborted as error:
             raise NcclError("unhandled system error") from error
 
@@ -102,8 +102,8 @@ def ranks(monkeypatch):
 
     def make(together, timeout=None, kind=Handle, late=()):
         """With a timeout: it is over once all but the ``late`` ranks wait."""
-        meeting = communicator.Meeting(NAMES, 300.0)
-        handles = {rank: kind(rank, meeting) for rank in range(len(NAMES))}
+        rendezvous = communicator.Rendezvous(NAMES, 300.0)
+        handles = {rank: kind(rank, rendezvous) for rank in range(len(NAMES))}
         if together:
             group = NcclCommunicator.group(Ranks(handles, NAMES, timeout or 300.0))
         else:
@@ -436,7 +436,7 @@ class TestLibrary:
         with pytest.raises(InputError, match=says):
             nccl_library.library()
         group = Threads(["cuda:0", "cuda:1"])._group()
-        assert [type(each) for each in group] == [communicator.MeetingCommunicator] * 2
+        assert [type(each) for each in group] == [communicator.ThreadCommunicator] * 2
 
 
 class TestAborts:

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from rapids_bfs._core.cuda import driver, nvml
 from rapids_bfs._core.cuda.peer_access import obstacle_of_all
 from rapids_bfs.distributed import peer_memory
-from rapids_bfs.distributed.communicators import Aborted, MeetingCommunicator
+from rapids_bfs.distributed.communicators import Aborted, ThreadCommunicator
 from rapids_bfs.distributed.peer_memory import GRANULARITY, AtWork, Lease, at_work, hold, release
 from rapids_bfs.distributed.windows import Location, open_windows, unfit
 
@@ -37,7 +37,7 @@ def cuda(monkeypatch):
 
 def on_ranks(cuda, devices, processes, function):
     """What ``function(communicator)`` returns or raises on each rank."""
-    group = MeetingCommunicator.group([f"partition {rank}" for rank in range(len(devices))], TIMEOUT)
+    group = ThreadCommunicator.group([f"partition {rank}" for rank in range(len(devices))], TIMEOUT)
     outcomes = [None] * len(devices)
 
     def work(communicator):
