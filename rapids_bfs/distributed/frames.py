@@ -107,7 +107,7 @@ def _persisted(client: Any, frame: Any, columns: tuple[str, str], plan: Plan) ->
     """The frame's partitions as they are, computed if necessary."""
     from distributed import futures_of
 
-    return _done(client, futures_of(client.persist(frame)), plan.name), partial(source_of, columns, plan.name)
+    return _wait_for(client, futures_of(client.persist(frame)), plan.name), partial(source_of, columns, plan.name)
 
 
 def _computed_tables(client: Any, frame: Any, columns: tuple[str, str], plan: Plan) -> Held:
@@ -119,9 +119,10 @@ def _computed_tables(client: Any, frame: Any, columns: tuple[str, str], plan: Pl
         delayed(checked_edges)(part, columns, f"{name}, partition {index}")
         for index, part in enumerate(frame.to_delayed())
     ]
-    futures = _done(client, client.compute(tables), name)
-    (kinds_there,) = _done(client, [client.submit(_kinds, client.map(_kind, futures, pure=False), pure=False)], name)
-    kinds = kinds_there.result(TIMEOUT)
+    futures = _wait_for(client, client.compute(tables), name)
+    found = client.submit(_kinds, client.map(_kind, futures, pure=False), pure=False)
+    _wait_for(client, [found], name)
+    kinds = found.result(TIMEOUT)
     if len(kinds) > 1:
         raise InputError(
             f"{name}: its partitions hold ids of several types, {' and '.join(sorted(kinds))}: cast them to one"
@@ -162,8 +163,8 @@ def _strings_of(columns: tuple[str, str], *tables: Stored) -> StringEdges:
     return StringEdges(lambda: (table for table in (stored() for stored in tables) if table.num_rows), columns)
 
 
-def _done(client: Any, futures: list[Any], name: str) -> list[Any]:
-    """The futures, once all are done. Raises what computing one of them raised.
+def _wait_for(client: Any, futures: list[Any], name: str) -> list[Any]:
+    """Wait for the futures, and return them. Raises what computing one of them raised.
 
     Raises `InputError` when Dask has made no progress for `TIMEOUT` seconds: it starts no tasks on workers whose memory
     is full, and waits for memory that nothing may ever free.
@@ -182,19 +183,19 @@ def _done(client: Any, futures: list[Any], name: str) -> list[Any]:
         if all(future.done() for future in futures):
             return futures
         workers = asked(client, partial(client.scheduler.identity, n_workers=-1))["workers"]
-        now = sum(future.done() for future in futures), {each: _state(workers[each]) for each in workers}
+        now = sum(future.done() for future in futures), {each: _activity_of(workers[each]) for each in workers}
         heard = min((worker["last_seen"] for worker in workers.values()), default=time())  # of all of them
         if now != before or any(map(_is_busy, workers.values())):
             since = heard
         elif heard > since + TIMEOUT:
             raise InputError(
-                f"{name}: for {TIMEOUT:g} s Dask has made no progress with its partitions: {_why(workers)}"
+                f"{name}: for {TIMEOUT:g} s Dask has made no progress with its partitions: {_reason_for_stall(workers)}"
             )
         tick, before = min(2 * tick, TICK), now
 
 
-def _state(worker: Any) -> Any:
-    """The facts that Dask's scheduler has of a worker and that change when it makes progress."""
+def _activity_of(worker: Any) -> Any:
+    """What the scheduler knows of a worker that changes while it makes progress."""
     return worker["status"], *(
         worker["metrics"].get(each) for each in ("task_counts", "managed_bytes", "spilled_bytes")
     )
@@ -205,7 +206,7 @@ def _is_busy(worker: Any) -> bool:
     return any(counts.get(state) for state in ("executing", "long-running", "flight"))
 
 
-def _why(workers: Mapping[str, Any]) -> str:
+def _reason_for_stall(workers: Mapping[str, Any]) -> str:
     """Why no worker makes progress, and what to do."""
     paused = {each: worker for each, worker in workers.items() if worker["status"] == "paused"}
     if paused:
