@@ -75,7 +75,7 @@ class ShortestPathDAG:
 def shortest_path_dag(graph: Any, source: Hashable, target: Hashable | None = None) -> ShortestPathDAG:
     """The arcs on shortest paths from the source: to all vertices, or to the target alone.
 
-    A search, with a target another one backward, and a pass over the arcs of what they reach.
+    This takes a search, with a target a second one backward, and a pass over the arcs of the vertices reached.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def shortest_path_dag(graph: Any, source: Hashable, target: Hashable | None = No
 def all_shortest_paths(graph: Any, source: Hashable, target: Hashable) -> Iterator[list[Any]]:
     """Every shortest path from one vertex to another, as an iterator over lists of ids, both ends included.
 
-    What lies on the paths is found at once, see `shortest_path_dag`; each path is then made when it is asked for, in
+    The arcs on the paths are found at once, see `shortest_path_dag`; each path is then made when it is asked for, in
     time proportional to its length. There may be very many: `ShortestPathDAG.path_counts` says how many.
 
     Parameters

@@ -17,7 +17,7 @@ def connected_components(graph: Any, *, vertices: Mask | None = None) -> np.ndar
     """The connected component of each vertex; weakly connected components of a directed graph.
 
     They are found where the graph is, by the algorithm Afforest [1]_, which skips most edges of an undirected graph.
-    Over several devices each joins the edges that it has, and they merge what they found.
+    Over several devices each joins its own edges, and then they merge their components.
 
     Parameters
     ----------

@@ -46,9 +46,9 @@ class _ByCenter(Concatenated):
 class Neighborhoods(_ByCenter):
     """The vertices within some hops of each of k centres, with their distances.
 
-    ``result[i]`` are the ids and the distances of what is near the i-th centre; what is near is
-    ``vertices[offsets[i]:offsets[i + 1]]``. It begins with the centre, and distances ascend. At the same distance,
-    vertices are in the order in which a queue finds them if the graph is on the CPU, in any order if it is on a device.
+    ``result[i]`` are the ids and the distances of the vertices around the i-th centre, which are
+    ``vertices[offsets[i]:offsets[i + 1]]``. The centre is first, and distances ascend. At the same distance, vertices
+    are in the order in which a queue finds them if the graph is on the CPU, in any order if it is on a device.
 
     Attributes
     ----------

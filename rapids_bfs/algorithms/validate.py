@@ -25,7 +25,7 @@ from .components import connected_components
 def validate(graph: Any, result: Any) -> Verdict:
     """Check a result by these rules, in this order. The verdict names the first broken rule and its first vertex.
 
-    ``graph`` is what was searched: a `Graph`, or anything that `as_graph` takes.
+    ``graph`` is the graph that was searched: a `Graph`, or anything that `as_graph` takes.
 
     ===================  ==========================================================================================
     masked               a masked vertex was not reached

@@ -55,11 +55,11 @@ Keep = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Keep there what is measured of a suite, and go on from it.",
+        help="Keep the results of a suite there, and resume from them.",
         show_default="in the cache",
     ),
 ]
-Anew = Annotated[bool, typer.Option("--anew", help="Measure again what is kept of a suite.")]
+Anew = Annotated[bool, typer.Option("--anew", help="Measure a suite again, instead of resuming.")]
 Engines = Annotated[
     str | None,
     typer.Option(
@@ -236,7 +236,7 @@ def _compare_suite(
 
 
 def _finish(compared: Any, outputs: dict[str, Path | None], table: Any, nothing: str) -> None:
-    """Write and show what was compared; raise what the command ends with."""
+    """Write and show the comparison; raise the exception with which the command ends."""
     for name, output in outputs.items():
         if output and (compared.interrupted or compared.ran):
             write_output(output, getattr(compared, f"to_{name}"))

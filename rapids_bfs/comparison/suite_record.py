@@ -43,9 +43,9 @@ class SuiteComparison(Mapping[str, Row]):
     baseline : str or None
         The engine that speed-ups refer to, on every graph.
     interrupted : bool
-        Ctrl-C ended it early; what was measured is kept.
+        Ctrl-C ended it early; the results so far are kept.
     kept : str
-        The file in which what was measured is kept.
+        The file in which the results are kept.
     machine, versions : dict
         The machine, and the versions of the packages on it.
     """

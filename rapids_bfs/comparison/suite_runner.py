@@ -1,4 +1,4 @@
-"""`compare_suite` compares the engines on each graph of a suite, and keeps what it has measured."""
+"""`compare_suite` compares the engines on each graph of a suite, and keeps the results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .runner import Plan, chosen_baseline, command_line, compared, now, planned
 from .suite import Suite, SuiteGraph, suite_of
 from .suite_record import Row, SuiteComparison
 
-VERSION = 2  # of what is kept, and of the graphs that a generator's name stands for
+VERSION = 2  # of the kept results, and of the graphs that a generator's name stands for
 LONGEST_REASON = 300  # characters
 SHARED = ("machine", "versions", "command", "levels")  # of a comparison, which the suite's has, or leaves out
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")  # environment variables that decide times
@@ -67,7 +67,7 @@ def compare_suite(
     keep : path, optional
         The file. Default: one in the user's cache folder, whose path is the result's ``kept``.
     anew : bool
-        Measure again what is kept.
+        Measure again, instead of resuming from kept results.
     load : callable
         Makes what `compare` is given of each graph's name and options. Default: `rapids_bfs.load`.
     progress : callable
@@ -203,7 +203,7 @@ class _Kept:
             self._write(self._rows() | {graph.key: row | {"file": graph.file_state}})
 
     def _rows(self) -> dict[str, Row]:
-        """What the file holds. Raises `InputError` if that is something else, or of other conditions."""
+        """The rows in the file. Raises `InputError` if it holds something else, or rows of other conditions."""
         try:
             content = json.loads(self.path.read_text("utf-8"))
             theirs, rows = content["conditions"], content["rows"]
@@ -215,9 +215,9 @@ class _Kept:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             fine = False
         if not fine:
-            raise InputError(f"{self.path} is not a file of what was measured: remove it, or keep in another file")
+            raise InputError(f"{self.path} is not a file of measurements: remove it, or keep in another file")
         if other := _differences(theirs, self.conditions):
-            raise InputError(f"{self.path} keeps what was measured with {other}: keep this in another file")
+            raise InputError(f"{self.path} keeps measurements with {other}: keep this in another file")
         kept: dict[str, Row] = rows
         return kept
 
@@ -242,7 +242,7 @@ def _default_path(suite: Suite, conditions: Mapping[str, Any]) -> Path:
 
 
 def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
-    """In what the conditions differ, in a few words; empty if they are the same."""
+    """The conditions that differ, in a few words; empty if they are the same."""
     if theirs == ours:
         return ""
     words = []

@@ -171,7 +171,7 @@ def _values(prepared: Prepared, sources: np.ndarray | None, *, endpoints: bool =
 
 
 def _scale(prepared: Prepared, sources: np.ndarray | None, normalized: bool, endpoints: bool) -> Any:
-    """What the values of vertices are multiplied by: a number, or an array of n if sources are scaled apart.
+    """The factor of the values of vertices: a number, or an array of n if sources are scaled apart.
 
     Without endpoints, no path from a source counts for the source itself: it has a pair less than other vertices.
     """

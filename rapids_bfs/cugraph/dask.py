@@ -92,7 +92,7 @@ def bfs(
 
 
 def _of_graph(cugraph_graph: Any) -> Prepared:
-    """What was prepared for this graph; anew if the graph was cleared and rebuilt since."""
+    """The preparation of this graph, which is renewed if the graph was cleared and rebuilt since."""
     if not is_graph(cugraph_graph):
         raise TypeError(f"obj of type {type(cugraph_graph)} is not supported.")
     made_of = getattr(cugraph_graph._Impl, "_plc_graph", None)

@@ -18,7 +18,7 @@ HOST = "__import__('os').environ.get('NCCL_HOSTID') or __import__('platform').no
 
 
 class Cluster(NamedTuple):
-    """What is known of a cluster; ``on_cpus`` and ``on_gpus`` are None, or the first reason why its workers cannot be
+    """Facts about a cluster; ``on_cpus`` and ``on_gpus`` are None, or the first reason why its workers cannot be
     ranks there."""
 
     address: str

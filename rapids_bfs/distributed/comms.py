@@ -30,7 +30,7 @@ OBJECT, ARRAY, ABORT = "object", "array", "abort"  # kinds of messages
 
 
 class Message(NamedTuple):
-    """What a rank sends to another: a pickled object, the bytes of an array, or why the ranks are aborted."""
+    """A message between ranks: a pickled object, the bytes of an array, or the reason why the ranks are aborted."""
 
     kind: str
     content: Any  # bytes, or a memoryview of them

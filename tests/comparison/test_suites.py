@@ -213,7 +213,7 @@ def test_a_file_that_has_changed_is_measured_again(run, tmp_path):
 )
 def test_a_file_of_something_else_is_not_replaced(run, tmp_path, content):
     (tmp_path / "kept.json").write_text(content, "latin-1")
-    with pytest.raises(InputError, match=r"kept\.json is not a file of what was measured"):
+    with pytest.raises(InputError, match=r"kept\.json is not a file of measurements"):
         run(["path:9"])
     assert (tmp_path / "kept.json").read_text("latin-1") == content
 
