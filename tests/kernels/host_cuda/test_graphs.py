@@ -141,17 +141,24 @@ def test_graphs_are_changed():
         assert pairs(device_csr.sources_of(*found), found[1]) == [(u, v) for u, v in distinct if u != v]
 
 
+def read_only(*arrays):
+    """As those of a graph are: for others Numba would compile the kernels once more."""
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays
+
+
 def graphs_of_every_kind():
     """Offsets and targets of all types, of a hub and its leaves, of long gaps between rows with arcs, of whole runs."""
     for n, sources, targets in edges_of_every_kind():
         offsets, targets = rows(sources, targets, n)
-        yield offsets.astype(np.int32), targets
-        yield offsets, targets.astype(np.int64)
+        yield read_only(offsets.astype(np.int32), targets)
+        yield read_only(offsets, targets.astype(np.int64))
     rng = np.random.default_rng(0)
     owners = np.sort(np.r_[np.full(3000, 700), rng.integers(0, 3000, 1096), [2999]])
     for arcs in (2048, 4096, len(owners)):
         offsets, targets = rows(owners[:arcs], rng.integers(0, 3000, arcs), 3000)
-        yield offsets.astype(np.int32), targets.astype(np.int32)
+        yield read_only(offsets.astype(np.int32), targets.astype(np.int32))
 
 
 def test_filters():
@@ -159,7 +166,7 @@ def test_filters():
         rng = np.random.default_rng(number)
         n, m = len(offsets) - 1, len(targets)
         column = rng.random(m)
-        columns = column, column.astype(np.float32), column.astype(np.float16), column < 0.5
+        columns = read_only(column, column.astype(np.float32), column.astype(np.float16), column < 0.5)
         for share in (0, 0.5, 1):
             vertices, edges = rng.random(n) < share, rng.random(m) < share
             unaligned = np.r_[False, vertices][1:]
@@ -177,7 +184,7 @@ def test_filters():
 def test_filters_of_rows_apart():
     """The rows of a part of a graph, whose targets are vertices of the whole."""
     rng = np.random.default_rng(1)
-    offsets, targets = rows(rng.integers(0, 40, 300), rng.integers(0, 200, 300), 40)
+    offsets, targets = read_only(*rows(rng.integers(0, 40, 300), rng.integers(0, 200, 300), 40))
     vertices = rng.random(200) < 0.5
     found, wanted = (each.Kept(offsets, targets, None, vertices, 90) for each in (device_filter, host_filter))
     np.testing.assert_array_equal(found.offsets(offsets), wanted.offsets(offsets))
@@ -200,7 +207,7 @@ def test_components():
         rng = np.random.default_rng(seed)
         graph = random_graph(rng, most_vertices=3000 if seed % 4 else 60, most_edges=int(rng.choice([60, 1000, 5000])))
         vertex, offset = [(np.int32, np.int32), (np.int32, np.int64), (np.int64, np.int64)][seed % 3]
-        rows = graph.offsets.astype(offset), graph.targets.astype(vertex)
+        rows = read_only(graph.offsets.astype(offset), graph.targets.astype(vertex))
         for share in (None, 0.5, 0.9):
             allowed = None if share is None else rng.random(graph.num_vertices) < share
             found, count = device_components.components(*rows, not graph.directed, allowed)
