@@ -177,7 +177,7 @@ shown
 
 # %%
 engines = [*kernels, "cupy:block-queue", "cpu", "scipy"] if on_gpu else ["cpu", "cpu:sequential", "scipy"]
-comparison = rapids_bfs.compare("rmat:20" if on_gpu else "rmat:16", num_sources=8, engines=engines)
+comparison = rapids_bfs.compare("rmat:20" if on_gpu else "rmat:14", num_sources=8, engines=engines)
 comparison.plot()
 
 # %% [markdown]

@@ -91,7 +91,7 @@ for name, graph, *arguments in calls:
 # ## How much faster
 
 # %%
-medium = nx.barabasi_albert_graph(1_000 if on_gpu else 500, 8, seed=3)
+medium = nx.barabasi_albert_graph(1_000 if on_gpu else 300, 8, seed=3)
 timed = {
     "bfs_edges": lambda **which: list(nx.bfs_edges(G, 0, **which)),
     "single_source_shortest_path_length": lambda **which: nx.single_source_shortest_path_length(G, 0, **which),
