@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
 
+from .turns import unheld
+
 Function = TypeVar("Function", bound=Callable[[], Any])
 
 _generation = 0
@@ -26,12 +28,14 @@ def generation() -> int:
     return _generation
 
 
-def lock_of_process(locks: dict[int, threading.Lock]) -> threading.Lock:
-    """This process's lock among ``locks``: a thread that the fork did not copy may hold its parent's.
+def lock_of_process(locks: dict[int, threading.RLock]) -> threading.RLock:
+    """This process's lock among ``locks``, which are of calls of distributed graphs: a thread that the fork did not
+    copy may hold its parent's. Raises `InputError` in the thread that holds it.
 
     Locks are made when they are first needed, by `setdefault`, which gives one to all threads.
     """
-    return locks.get(_generation) or locks.setdefault(_generation, threading.Lock())
+    lock = locks.get(_generation) or locks.setdefault(_generation, threading.RLock())
+    return unheld(lock, "calling a distributed graph", "signal handlers and finalizers cannot call one meanwhile")
 
 
 @in_each_child

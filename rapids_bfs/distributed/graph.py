@@ -40,7 +40,7 @@ from .validation import validate_distributed
 
 ARRAYS = ("offsets", "targets")  # attributes of each `Graph`, besides those of its class
 OF_VERTICES = ("ids", "_global_ids", "_places")  # cached attributes that do not depend on the edges
-_preparing: dict[int, threading.Lock] = {}  # by process
+_preparing: dict[int, threading.RLock] = {}  # by process
 COMPARED_ENGINES = {  # by kind of device, besides our own
     CPU: ("scipy",),
     CUDA: ("cugraph-dask", "pylibcugraph", "pylibcugraph:direction-optimizing"),

@@ -29,7 +29,7 @@ from .peer_memory import at_work
 MAX_THREADS = 256  # ranks on the CPU
 GRACE = 10.0  # seconds that the other ranks have to stop after one has failed
 PAUSE = 0.001  # seconds between two checks whether they have
-_turns: dict[int, threading.Lock] = {}  # by process: kernels of two calls on the same GPUs could wait for each other
+_turns: dict[int, threading.RLock] = {}  # by process: kernels of two calls on the same GPUs could wait for each other
 PerRank = Any  # one value for each rank, stored there; a list by rank if the ranks are in this process
 
 

@@ -169,7 +169,9 @@ class AtWork:
     """A lock that SPMD calls of this process share, and that the thread which frees memory takes alone."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()  # a condition's own ``with`` can be interrupted on the way in and out
+        # A condition's own ``with`` can be interrupted on the way in and out. A signal handler may call a distributed
+        # graph on the thread that holds this lock.
+        self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._calls: WeakSet[_Call] = WeakSet()  # so that an interrupt at its end leaves none behind
         self._waiting = 0

@@ -179,6 +179,38 @@ for search in searches:
     assert all("already: let signal handlers and finalizers search a copy" in line for line in found)
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer that signals")
+def test_a_signal_handler_calls_a_distributed_graph_while_one_is_called():
+    """It waited for the call that it interrupted, forever."""
+    run(
+        """
+import signal, time
+from rapids_bfs import InputError, bfs, load
+calls, refusals = 0, set()
+def handle(*_):
+    global calls
+    calls += 1
+    for graph in graphs:
+        try:
+            assert bfs(graph, 2).depth == expected
+        except InputError as error:
+            refusals.add(str(error))
+graphs = [load("rmat:10", devices="cpu:2"), load("rmat:10", devices="cpu:2")]
+expected = bfs(graphs[0], 2).depth
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.01, 0.03)
+end = time.monotonic() + 60
+while calls < 50 or not refusals:
+    bfs(graphs[0], 1)
+    assert time.monotonic() < end
+signal.setitimer(signal.ITIMER_REAL, 0)
+(refusal,) = refusals
+assert "already: signal handlers and finalizers cannot call one meanwhile" in refusal
+""",
+        seconds=120,
+    )
+
+
 def test_a_process_ends_although_many_helpers_are_at_work():
     run(
         """
