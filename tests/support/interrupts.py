@@ -110,7 +110,8 @@ def at_line(number: int, operation: Callable[[], object]) -> int:
     """Run the operation with an interrupt at its line of this number, 0 for none; return how many lines it ran.
 
     Python comes back to the line of a ``with`` at its end, just before it leaves the context. A trace function that
-    raises there keeps it from being left. No signal is handled there, so that such lines are not counted.
+    raises there, or at the line of a ``try`` in its body, keeps it from being left. No signal is handled there, so that
+    such lines are not counted.
     """
     lines = 0
 
@@ -125,11 +126,12 @@ def at_line(number: int, operation: Callable[[], object]) -> int:
 
         def at_event(frame: FrameType, event: str, argument: object) -> Callable[..., object]:
             nonlocal lines
-            if event == "line" and frame.f_lineno not in entered:
+            text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip()
+            if event == "line" and frame.f_lineno not in entered and not text.startswith("try:"):
                 lines += 1
                 if lines == number:
                     raise KeyboardInterrupt
-                if linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip().startswith("with "):
+                if text.startswith("with "):
                     entered.add(frame.f_lineno)
             return at_event
 
