@@ -20,7 +20,8 @@ FLAGS = ("-std=c++17", "-O0", "-g1", "-fPIC", "-fno-strict-aliasing", "-ffp-cont
 FLAGS += ("-ftrivial-auto-var-init=pattern", "-fno-omit-frame-pointer", "-ftls-model=initial-exec")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 SANITIZE += ("--param", "asan-instrumentation-with-call-threshold=0")  # a tenth less to compile
-MESSAGES = "HOST_CUDA_MESSAGES"  # set: undefined behaviour is described; else it is an illegal instruction
+# Set: undefined behaviour is described, and all reports name lines; else it is an illegal instruction.
+MESSAGES = "HOST_CUDA_MESSAGES"
 if MESSAGES not in os.environ:
     SANITIZE += ("-fsanitize-undefined-trap-on-error",)  # a fifth less to compile
 
