@@ -43,7 +43,7 @@ def delaunay_edges(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if not _triangulate(points, corners, twins):
         raise InputError("two of the random points coincide, or three are on one line: draw others, with another seed")
     keys = np.empty(3 * n, np.int64)
-    keys = np.sort(keys[: _finite_edges(corners, twins, n, keys)])
+    keys = np.sort(keys[: _finite_edges(corners, n, keys)])
     return np.divmod(keys, n)
 
 
@@ -279,7 +279,7 @@ def _triangulate(points, corners, twins):
 
 
 @serial
-def _finite_edges(corners, twins, n, keys):
+def _finite_edges(corners, n, keys):
     """Fill ``keys`` with n u + v for each edge u < v between points; return how many there are."""
     found = 0
     for e in range(len(corners)):
