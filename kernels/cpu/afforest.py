@@ -12,13 +12,17 @@ vertex is masked, and roots will be few or labels fit a cache:
    ascend, these are `FEW`. If they are many, `SOME` neighbours are looked at, without a branch, and two labels joined;
    that needs random reads of labels.
 3. If few vertices have the most frequent root now, the second neighbours of all vertices are joined too.
+4. If roots were few, trees are flattened in the pass over the other edges. Where many vertices lie outside of the
+   largest component, its branches would wait for two loads instead of one, so they are flattened before.
 
 One thread; O(n + m) but for the height of the trees, which is kept small.
 
 Sources: M. Sutton, T. Ben-Nun, A. Barak, Optimizing parallel graph connectivity computation via subgraph sampling,
 IPDPS 2018; M. M. A. Patwary, J. Blair, F. Manne, Experiments on union-find algorithms for the disjoint-set data
-structure, SEA 2010, for joining trees. Steps 1 to 3 are ours.
+structure, SEA 2010, for joining trees. Steps 1 to 4 are ours.
 """
+
+from functools import partial
 
 import numpy as np
 from numba import njit
@@ -31,6 +35,7 @@ FEW, SOME = np.uint64(4), np.uint64(8)  # first edges of a root
 CACHED = 1 << 17  # labels
 SAMPLE = 1024  # vertices
 MANY = SAMPLE // 4  # roots among them
+HEIGHT = 3  # of most trees once a few edges are joined
 ENOUGH = SAMPLE // 2  # of them in one component, to do without the second edges
 
 
@@ -47,11 +52,14 @@ def label(offsets, targets, symmetric, allowed, labels):
     few = n > 0 and _count_roots(offsets, targets) < MANY
     if symmetric and len(allowed) == 0 and n > 0 and (few or n <= CACHED):
         largest = _join_most(offsets, targets, few, labels)
+        if few:
+            _join_others(offsets, targets, largest, labels)
+            return _number(allowed, labels)
     else:
         _join_first(offsets, targets, allowed, labels)
         done = np.uint64(ROUNDS)
         if symmetric and n > 0:
-            largest, _ = _most_frequent(labels)
+            largest, _ = _most_frequent(labels, True)
     for vertex in range(n):
         # Once it is joined to a smaller one, `largest` is no root any more.
         if largest < 0 or (labels[vertex] != largest and labels[vertex] != labels[largest]):
@@ -59,6 +67,17 @@ def label(offsets, targets, symmetric, allowed, labels):
                 if _is_allowed(allowed, vertex, targets[edge]):
                     _join(labels, vertex, targets[edge])
     return _number(allowed, labels)
+
+
+@serial
+def _join_others(offsets, targets, largest, labels):
+    """Join the ends of all edges of vertices outside of the ``largest`` component, and flatten the trees on the way: a
+    vertex that points to no root then, for joins have moved it, is joined once more."""
+    for vertex in range(np.uint64(len(labels))):
+        root = labels[vertex] = labels[np.uint64(labels[vertex])]
+        if root != largest and root != labels[largest]:
+            for edge in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + ONE])):
+                _join(labels, vertex, targets[edge])
 
 
 @serial
@@ -106,14 +125,22 @@ def _join_most(offsets, targets, few, labels):
         for vertex in range(n):
             if labels[vertex] == vertex:
                 _join_extremes(offsets, targets, vertex, labels)
-    largest, votes = _most_frequent(labels)
+    largest, votes = _most_frequent(labels, not few)
     if votes < ENOUGH:
-        for vertex in range(n):
-            edge = np.uint64(offsets[vertex]) + ONE
-            if edge < np.uint64(offsets[vertex + ONE]):
-                _join(labels, vertex, targets[edge])
-        largest, votes = _most_frequent(labels)
+        if few:
+            _flatten(labels)
+        _join_second(offsets, targets, labels)
+        largest, votes = _most_frequent(labels, not few)
     return largest
+
+
+@serial
+def _join_second(offsets, targets, labels):
+    """Join the ends of each vertex's second edge."""
+    for vertex in range(np.uint64(len(labels))):
+        edge = np.uint64(offsets[vertex]) + ONE
+        if edge < np.uint64(offsets[vertex + ONE]):
+            _join(labels, vertex, targets[edge])
 
 
 @serial
@@ -187,7 +214,7 @@ def number(roots, vertices, numbers, labels):
     return count
 
 
-@serial
+@partial(serial, forceinline=True)  # LLVM would inline it here and not there
 def _join(pointers, one, other):
     """Join the trees of two vertices by Rem's algorithm with splicing: on the way up, each vertex is moved to where the
     other way points."""
@@ -210,13 +237,19 @@ def _flatten(pointers):
 
 
 @serial
-def _most_frequent(labels):
-    """The most frequent root among `SAMPLE` vertices, evenly spread, and how many have it; flattens the trees."""
-    _flatten(labels)
+def _most_frequent(labels, flatten):
+    """The most frequent root among `SAMPLE` vertices, evenly spread, and how many have it, those aside that are more
+    than `HEIGHT` below it. ``flatten``: make the trees flat before?"""
+    steps = HEIGHT
+    if flatten:
+        _flatten(labels)
+        steps = 1
     keys, votes = np.zeros(4 * SAMPLE, labels.dtype), np.zeros(4 * SAMPLE, np.int64)  # a hash table
     most = 0
     for i in range(SAMPLE):
-        label = labels[i * len(labels) // SAMPLE]
+        label = np.uint64(i * len(labels) // SAMPLE)
+        for _ in range(steps):  # no branch to mispredict
+            label = np.uint64(labels[label])
         slot = label % len(keys)
         while votes[slot] and keys[slot] != label:
             slot = (slot + 1) % len(keys)
@@ -224,7 +257,10 @@ def _most_frequent(labels):
         votes[slot] += 1
         if votes[slot] > votes[most]:
             most = slot
-    return np.int64(keys[most]), votes[most]
+    root = keys[most]
+    while labels[root] != root:
+        root = labels[root]
+    return np.int64(root), votes[most]
 
 
 @serial
