@@ -3,6 +3,8 @@
 import threading
 from queue import SimpleQueue
 
+STACK = 8 << 20  # bytes; what a thread has by default on Linux. Importing Numba takes more than 64 KiB
+
 
 def uninterrupted(function, *arguments, **named):
     """Call ``function`` where no interrupt can stop it half-way, and return its value or raise its exception.
@@ -21,10 +23,23 @@ def uninterrupted(function, *arguments, **named):
             outcome.put((None, error))
 
     try:
-        threading.Thread(target=call).start()
+        start(threading.Thread(target=call))
     except RuntimeError:  # too many threads, or the interpreter is shutting down
         call()
     result, error = outcome.get()
     if error is not None:
         raise error
     return result
+
+
+def start(thread):
+    """Start a thread that can import and compile, though `threading.stack_size` was told to give threads less."""
+    told = threading.stack_size()
+    if not 0 < told < STACK:
+        thread.start()
+        return
+    threading.stack_size(STACK)
+    try:
+        thread.start()
+    finally:
+        threading.stack_size(told)

@@ -226,6 +226,23 @@ assert time.monotonic() < began + 5
     )
 
 
+def test_threads_are_told_to_have_small_stacks():
+    """The import of Numba alone needs more."""
+    run(
+        """
+import threading
+threading.stack_size(1 << 15)
+from rapids_bfs import bfs, bfs_batch
+from rapids_bfs.generators import generate
+graph = generate("urand:14")
+found = bfs(graph, 1, engine="cpu", trace=True).distances
+assert (bfs_batch(graph, [1], engine="cpu").distances[0] == found).all()
+assert threading.stack_size() == 1 << 15
+""",
+        NUMBA_NUM_THREADS="4",
+    )
+
+
 def test_green_threads():
     """As gevent's, they run on the thread that starts them; a helper there would never let it go on."""
     run(
