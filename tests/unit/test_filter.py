@@ -3,6 +3,7 @@
 import pickle
 from collections import Counter
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +16,7 @@ from rapids_bfs import Graph, InputError, as_graph
 from rapids_bfs._core import threads
 from rapids_bfs._core.csr import host_filter
 from rapids_bfs.graph import Categories
+from rapids_bfs.kernels.cpu.rows import row_of
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -23,6 +25,15 @@ def all_threads():
         patch.setattr(threads, "FEW", 0)
         patch.setattr(host_filter, "LARGE", 0)
         yield
+
+
+def test_the_row_of_an_arc():
+    rows = numba.njit(lambda offsets, arcs: [row_of(offsets, arc) for arc in arcs])
+    for degrees in ([], [0], [3], [0, 0, 1, 0, 70, 2, 0], [1] * 33):
+        for dtype in (np.int32, np.int64):
+            offsets = np.cumsum([0, *degrees]).astype(dtype)
+            arcs = np.arange(offsets[-1] + 2)
+            assert rows(offsets, arcs) == (np.searchsorted(offsets, arcs, side="right") - 1).tolist()
 
 
 def carrying(edges, directed):

@@ -15,6 +15,7 @@ from ...kernels.by_numpy.hashing import INCREMENT
 from ...kernels.cpu.atomics import fetch_add, prefetch
 from ...kernels.cpu.bits import ONE
 from ...kernels.cpu.compiled import borrowing, serial
+from ...kernels.cpu.rows import row_of
 from ...kernels.cpu.splitmix import mixed
 from ...kernels.cpu.team import shared
 from ...kernels.cpu.vectors import SUMS, add_up
@@ -90,7 +91,7 @@ def _asymmetry_of_arcs(arguments, thread):
         if first >= len(targets):
             return asymmetry
         last = min(first + PIECE, len(targets))
-        vertex = np.searchsorted(offsets, first, side="right") - 1
+        vertex = row_of(offsets, first)
         for start in range(first, last, ARCS):
             count, before = min(ARCS, last - start), targets.dtype.type(vertex)
             sources[:] = 0

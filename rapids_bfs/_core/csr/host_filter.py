@@ -10,6 +10,7 @@ import numpy as np
 from ...kernels.cpu import prange
 from ...kernels.cpu.bits import LAST, ONE, WORD, bit_of, count_ones, lowest_one, word_of, words
 from ...kernels.cpu.compiled import for_kernels, parallel, serial
+from ...kernels.cpu.rows import row_of
 from ...kernels.cpu.vectors import compress, lanes, pack
 from ..dtypes import index_dtype
 from ..memory import require_bytes as require
@@ -88,7 +89,7 @@ def _drop_ends(offsets, targets, base, allowed, kept, pieces):
     for piece in prange(pieces):
         first, last = piece * len(kept) // pieces, (piece + 1) * len(kept) // pieces
         toggles, fill, before = np.empty(CHUNK, np.uint64), np.uint64(0), np.uint64(0)
-        vertex = np.searchsorted(offsets, first * WORD, side="right") - 1
+        vertex = row_of(offsets, first * WORD)
         if first < last:
             before = allowed[word_of(base + vertex)] >> (np.uint64(base + vertex) & LAST) & ONE
             fill = np.uint64(0) - before
