@@ -204,6 +204,10 @@ DASK_SETTINGS = {
     "distributed.deploy.lost-worker-timeout": "1h",
     "distributed.worker.profile.interval": "1h",  # 10 ms by default, for which workers without work take time, too
 }
+if sys.platform != "win32":
+    # A worker then starts as the fork of a process that has imported Dask, NumPy and pandas already. Workers on hosts
+    # of their own, and those of README, start as by default.
+    DASK_SETTINGS["distributed.worker.multiprocessing-method"] = "forkserver"
 
 
 CLUSTER = ExitStack()  # which ends it
