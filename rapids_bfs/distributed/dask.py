@@ -321,6 +321,8 @@ async def unfit(client: Any, worker: str, device: str, size: int) -> str | None:
     which may take seconds."""
     here = import_module(PACKAGE).__version__
     version = (await client.run(asyncio.to_thread, eval, VERSION, workers=[worker], on_error="return"))[worker]
+    if isinstance(version, OSError):  # of the connection
+        return f"worker {worker} ended while it imported {PACKAGE} ({one_line(version)}): see its log, or its nanny's"
     if isinstance(version, Exception):
         return f"worker {worker} cannot import {PACKAGE} ({one_line(version)}): install {here} there"
     if version != here:

@@ -372,6 +372,14 @@ class TestWorkersThatCannotBeRanks:
             dask_client.run(eval, show, workers=[worker])
         assert launcher_of(dask_client).collect(exchanged, 1)
 
+    def test_a_worker_that_ends_meanwhile(self, dask_client, monkeypatch):
+        """As one does whose nanny kills it, since the import takes more memory than it may."""
+        worker, pid = sorted(dask_client.run(os.getpid).items())[1]
+        ends = f"__import__('os')._exit(1) if __import__('os').getpid() == {pid} else {on_dask.VERSION}"
+        monkeypatch.setattr(on_dask, "VERSION", ends)
+        with pytest.raises(InputError, match=f"^worker {worker} ended while it imported rapids_bfs"):
+            launcher_of(dask_client)
+
     @pytest.mark.skipif(no_device() is None, reason="there is a GPU")
     def test_no_gpu(self, dask_client):
         with pytest.raises(InputError, match=r"^worker tcp://.* has no GPU for its part of the graph: there is"):
