@@ -124,9 +124,10 @@ def _first_hit(frontier, in_targets, start, stop):
 
 
 @njit(inline="always")
-def _word_block(words):
-    """How many words of a bitmap a thread takes at a time."""
-    return max(LINE, min(WORD_BLOCK, words // WORD_BLOCKS))
+def _word_block(s):
+    """How many words of a bitmap a thread takes at a time: all if there is no other."""
+    words = len(s.visited)
+    return max(LINE, min(WORD_BLOCK, words // WORD_BLOCKS)) if len(s.bins) > 1 else words
 
 
 @borrowing(shared)
@@ -135,7 +136,7 @@ def bottom_up_level(arguments, thread):
     s, frontier, found, level = arguments
     want_predecessors = len(s.predecessors) > 0
     total = 0
-    block = _word_block(len(s.visited))
+    block = _word_block(s)
     while True:
         start = fetch_add(s.counters, NEXT_BLOCK, block)
         if start >= len(s.visited):
@@ -185,7 +186,7 @@ def to_queue(arguments, thread):
     """Append the vertices of the bitmap to the queue, a block of words at a time; return their out-edges."""
     s, bitmap = arguments
     edges = 0
-    block = _word_block(len(bitmap))
+    block = _word_block(s)
     while True:
         start = fetch_add(s.counters, NEXT_BLOCK, block)
         if start >= len(bitmap):
@@ -211,7 +212,7 @@ def _mark_unreached(arguments, thread):
     """Write -1 at the vertices that no level reached, a block of words at a time."""
     s, masked = arguments
     want_predecessors = len(s.predecessors) > 0
-    block = _word_block(len(s.visited))
+    block = _word_block(s)
     while True:
         start = fetch_add(s.counters, NEXT_BLOCK, block)
         if start >= len(s.visited):

@@ -55,8 +55,10 @@ def test_searches_near_and_far_take_turns(near, monkeypatch):
     [np.array([4, 0, 7, 0])[::2], np.array([7, 4])[::-1], np.array([4, 7], np.int32)],
     ids=["every other", "backwards", "int32"],
 )
-def test_sources_in_an_array_of_another_kind(sources):
-    traversal = resolve("cpu:sequential").engine.prepare(generate("path:9"), "sequential")
+@pytest.mark.parametrize("algorithm", ["sequential", "direction-optimizing"])
+def test_sources_in_an_array_of_another_kind(sources, algorithm, monkeypatch):
+    monkeypatch.setattr(cpu_search, "TINY", 0)
+    traversal = resolve("cpu").engine.prepare(generate("path:9"), algorithm)
     for _ in range(3):  # the first one compiles
         traversal.run(np.array([0]))
     assert traversal.run(sources).distances.tolist() == [4, 3, 2, 1, 0, 1, 1, 0, 1]

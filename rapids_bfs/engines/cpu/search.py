@@ -53,6 +53,11 @@ def masked(vertices: Any) -> np.ndarray:
     return NO_VERTICES if vertices is None else bitmap(~to_host(vertices))
 
 
+def are_plain(sources: np.ndarray) -> bool:
+    """Is this an array of the one type that the machine code takes?"""
+    return sources.dtype is INT64 and sources.strides == IN_A_ROW
+
+
 class Sequential(OneCall, Traversal):
     """The textbook queue; its tree and order are always those of a deterministic search."""
 
@@ -93,7 +98,7 @@ class Sequential(OneCall, Traversal):
             self.visited,
             masked,
         )
-        if not (sources.dtype is INT64 and sources.strides == IN_A_ROW):
+        if not are_plain(sources):
             sequential.search(*arguments)
         elif self.machine_code is None:
             sequential.search(*arguments)
@@ -125,6 +130,7 @@ class DirectionOptimizing(Sequential):
         self.alone = pool.team(0) if small else None
         self.left_by_queue = False  # are the distances those of a search by the queue?
         self.prepared = False
+        self.machine_code_by_levels: Callable[..., Any] | None = None
         if graph.num_arcs >= TINY:
             self._prepare()
 
@@ -189,7 +195,7 @@ class DirectionOptimizing(Sequential):
             self.distances.fill(-1)  # the kernel resets no vertices without in-edges but its own last sources
             self.left_by_queue = False
         notes = np.zeros(len(self.queue) + 1, np.int64) if options.trace else NO_NOTES
-        direction_optimizing.search(
+        arguments = (
             *(self.arrays if options.predecessors else self.without_tree),
             self.sourceless,
             masked(options.vertices),
@@ -199,6 +205,13 @@ class DirectionOptimizing(Sequential):
             notes,
             *(self.alone or pool.team()),
         )
+        if not are_plain(sources):
+            direction_optimizing.search(*arguments)
+        elif self.machine_code_by_levels is None:
+            direction_optimizing.search(*arguments)
+            self.machine_code_by_levels = machine_code(direction_optimizing.search, *arguments)
+        else:
+            self.machine_code_by_levels(*arguments)
         if options.trace:
             self.steps = steps_noted(notes[notes > 0], TICKS_PER_MS)
         return options.predecessors
