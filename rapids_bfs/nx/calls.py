@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial, wraps
 from typing import Any
 
-from networkx.utils.backends import _registered_algorithms
-
 from .classes import MARK, is_read_as_theirs
 from .conversions import as_it_is_now
 from .functions import FUNCTIONS
 from .graph import ConvertedGraph, FallBack
-from .policy import arguments_of, delegated_argument
+from .policy import arguments_of, delegated_argument, original
 from .replay import Replay
 
 logger = logging.getLogger(__package__)
@@ -31,9 +29,11 @@ def implementation(name: str) -> Callable[..., Any]:
     """Our function of this name, with NetworkX's to fall back on."""
     declared = FUNCTIONS[name]
     function = getattr(importlib.import_module(f"{__package__}.algorithms.{declared.ours}"), name)
-    original = _registered_algorithms[name].orig_func
-    kind = _generator if inspect.isgeneratorfunction(inspect.unwrap(original)) else _function
-    called = wraps(function)(kind(name, function, original))
+    theirs = original(name)
+    if theirs is None:
+        raise AttributeError(f"the installed NetworkX has no function {name!r}")
+    kind = _generator if inspect.isgeneratorfunction(inspect.unwrap(theirs)) else _function
+    called = wraps(function)(kind(name, function, theirs))
     called.__name__ = name  # two names may share a function
     return called
 

@@ -103,22 +103,24 @@ def direction(graph: Any, neighbors: Any) -> str | None:
 
 def is_ours(name: str) -> bool:
     """Does the installed NetworkX have the function declared by this name?"""
-    function = _original(name)
+    function = original(name)
     return function is not None and function.__module__ == f"networkx.{FUNCTIONS[name].module}"
 
 
 @cache
-def _original(name: str) -> Any:
+def original(name: str) -> Any:
+    """NetworkX's own function of this name; None if the installed version has none."""
+    import networkx
     from networkx.utils.backends import _registered_algorithms
 
-    function = _registered_algorithms.get(name)
-    return None if function is None else function.orig_func
+    function = _registered_algorithms.get(name) or getattr(networkx, name, None)  # from 3.7 on barycenter is centroid
+    return getattr(function, "orig_func", None)
 
 
 @cache
 def _parameters(name: str) -> tuple[tuple[str, ...], dict[str, Any], set[str]]:
     """NetworkX's function's positional parameters, defaults by name, and all parameters."""
-    parameters = inspect.signature(_original(name)).parameters
+    parameters = inspect.signature(original(name)).parameters
     by_place = tuple(each for each in parameters if parameters[each].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD)
     defaults = {each: found.default for each, found in parameters.items() if found.default is not found.empty}
     return by_place, defaults, set(parameters)
