@@ -124,19 +124,17 @@ def _first_hit(frontier, in_targets, start, stop):
 
 
 @njit(inline="always")
-def _word_block(s):
+def word_block(words, threads):
     """How many words of a bitmap a thread takes at a time: all if there is no other."""
-    words = len(s.visited)
-    return max(LINE, min(WORD_BLOCK, words // WORD_BLOCKS)) if len(s.bins) > 1 else words
+    return max(LINE, min(WORD_BLOCK, words // WORD_BLOCKS)) if threads > 1 else words
 
 
 @borrowing(shared)
 def bottom_up_level(arguments, thread):
     """Let unvisited vertices look for the frontier, a block of words at a time; return how many found it."""
-    s, frontier, found, level = arguments
+    s, frontier, found, level, block = arguments
     want_predecessors = len(s.predecessors) > 0
     total = 0
-    block = _word_block(s)
     while True:
         start = fetch_add(s.counters, NEXT_BLOCK, block)
         if start >= len(s.visited):
@@ -184,9 +182,8 @@ def bottom_up_level(arguments, thread):
 @borrowing(shared)
 def to_queue(arguments, thread):
     """Append the vertices of the bitmap to the queue, a block of words at a time; return their out-edges."""
-    s, bitmap = arguments
+    s, bitmap, block = arguments
     edges = 0
-    block = _word_block(s)
     while True:
         start = fetch_add(s.counters, NEXT_BLOCK, block)
         if start >= len(bitmap):
@@ -210,9 +207,8 @@ def to_queue(arguments, thread):
 @borrowing(shared)
 def _mark_unreached(arguments, thread):
     """Write -1 at the vertices that no level reached, a block of words at a time."""
-    s, masked = arguments
+    s, masked, block = arguments
     want_predecessors = len(s.predecessors) > 0
-    block = _word_block(s)
     while True:
         start = fetch_add(s.counters, NEXT_BLOCK, block)
         if start >= len(s.visited):
@@ -382,6 +378,7 @@ def search(
 @borrowing(serial)
 def _search(s, sourceless, masked, sources, depth_limit, target, notes, team, threads):
     words = len(s.visited)
+    block = word_block(words, threads)
     readers = _deserved(threads, words, WORDS_READ)
     findable = left = _start(s, sourceless, masked, sources)
     degree = len(s.targets) / max(left, 1)
@@ -423,14 +420,14 @@ def _search(s, sourceless, masked, sources, depth_limit, target, notes, team, th
             size = 0
         elif bottom_up:
             s.counters[NEXT_BLOCK] = 0
-            size = bottom_up_level(team, _searchers(threads, awake, left, words), (s, frontier, found, level))
+            size = bottom_up_level(team, _searchers(threads, awake, left, words), (s, frontier, found, level, block))
             frontier, found = found, frontier
             left -= size
             if not _bottom_up_pays(s, np.int64(size * degree), left, degree):
                 bottom_up = False
                 s.counters[NEXT_BLOCK] = 0
                 s.counters[TAIL] = end
-                edges = to_queue(team, readers, (s, frontier))
+                edges = to_queue(team, readers, (s, frontier, block))
                 begin, end = end, s.counters[TAIL]
         else:
             edges = expand_by_threads(s, begin, end, edges, level, team, expanders, called)
@@ -440,5 +437,5 @@ def _search(s, sourceless, masked, sources, depth_limit, target, notes, team, th
         if len(notes):
             notes[level] = ticks() << 1 | direction
     s.counters[NEXT_BLOCK] = 0
-    _mark_unreached(team, readers, (s, masked))
+    _mark_unreached(team, readers, (s, masked, block))
     return len(sources) + findable - left

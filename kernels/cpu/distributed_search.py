@@ -40,7 +40,7 @@ import numpy as np
 from .atomics import fetch_add, fetch_or
 from .bits import WORD, bit_of, word_of
 from .compiled import borrowing, serial
-from .direction_optimizing import NEXT_BLOCK, TAIL, bottom_up_level, to_queue
+from .direction_optimizing import NEXT_BLOCK, TAIL, bottom_up_level, to_queue, word_block
 from .team import shared
 
 HEAD = 2  # elements before the entries of an owner: how many they are, and whether any array has overflown
@@ -227,12 +227,12 @@ def settle(s, entries, width, level, end, team, threads):
 def sweep(s, level, team, threads):
     """Look for a visited in-neighbour of each unvisited vertex. Returns how many vertices have one."""
     s.counters[NEXT_BLOCK] = 0
-    return bottom_up_level(team, threads, (s, s.seen, s.fresh, level))
+    return bottom_up_level(team, threads, (s, s.seen, s.fresh, level, word_block(len(s.visited), threads)))
 
 
 @borrowing(serial)
 def enqueue(s, team, threads):
     """Put the fresh vertices into the queue. Returns their number, and that of their out-edges."""
     s.counters[NEXT_BLOCK] = s.counters[TAIL] = 0
-    edges = to_queue(team, threads, (s, s.fresh))
+    edges = to_queue(team, threads, (s, s.fresh, word_block(len(s.fresh), threads)))
     return s.counters[TAIL], edges
