@@ -147,7 +147,9 @@ def _measures():
 
     yield "eccentricity", lambda d: ((), d.some(v=d.maybe(d.node(), d.nodes())))
     yield from dict.fromkeys(("diameter", "radius", "center", "periphery"), bounds).items()
-    yield "centroid" if VERSION >= (3, 7) else "barycenter", only_graph
+    yield "barycenter", only_graph
+    if VERSION >= (3, 7):
+        yield "centroid", only_graph
     yield "harmonic_diameter", only_graph
     yield from dict.fromkeys(
         ("descendants", "ancestors", "node_connected_component"), lambda d: ((d.node(),), {})
@@ -189,7 +191,7 @@ CALLS = dict(_traversals_and_paths()) | dict(_measures())
 
 
 def function(name):
-    return nx.utils.backends._registered_algorithms[name]
+    return nx.utils.backends._registered_algorithms.get(name) or getattr(nx, name)
 
 
 def public(name):
