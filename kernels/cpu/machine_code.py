@@ -1,12 +1,29 @@
 """Calls of a kernel without Numba's look at the type of each argument, which takes half the time of a tiny search."""
 
+import numpy as np
 from numba import typeof
 
+INT64, CONTIGUOUS = np.dtype(np.int64), (8,)  # dtype and strides
 
-def machine_code(kernel, *arguments):
-    """What Numba calls for arguments of the types of these, for which the kernel has been compiled.
 
-    All later arguments must be of these types: of arrays only the size of an item is checked, not even the number of
-    dimensions, and a false one corrupts memory. Arrays may be writable where these are not.
+def by_machine_code(kernel, place):
+    """The kernel, for arguments of the same types at each call, but for the array at ``place``: that is looked at, and
+    the call goes through Numba unless it is a contiguous one of int64.
+
+    Of the other arrays only the size of an item is checked, not even the number of dimensions: a false one corrupts
+    memory. Arrays may be writable where those of the first call were not.
     """
-    return kernel.overloads[tuple(map(typeof, arguments))].entry_point
+    code = None
+
+    def call(*arguments):
+        nonlocal code
+        array = arguments[place]
+        if not (array.dtype is INT64 and array.strides == CONTIGUOUS):
+            return kernel(*arguments)
+        if code is None:
+            found = kernel(*arguments)  # compiles
+            code = kernel.overloads[tuple(map(typeof, arguments))].entry_point
+            return found
+        return code(*arguments)
+
+    return call

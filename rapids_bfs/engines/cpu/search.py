@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -17,7 +16,7 @@ from ...graph import Graph
 from ...kernels.cpu import direction_optimizing, sequential, top_down
 from ...kernels.cpu.bits import words
 from ...kernels.cpu.clock import TICKS_PER_MS
-from ...kernels.cpu.machine_code import machine_code
+from ...kernels.cpu.machine_code import by_machine_code
 from ...result import BFSResult
 from ...trace import steps_noted
 from ..base import DEFAULT, NO_LIMIT, Options, Traversal, kernel_limit
@@ -27,7 +26,6 @@ TINY = 1 << 12  # edges; the textbook queue searches a smaller graph before the 
 SMALL = 1 << 16  # edges; a smaller graph is searched before other threads are awake
 NEAR = 1 << 12  # edges; probing fewer takes less time than the passes of the parallel kernel over all vertices
 NONE = -1
-INT64, IN_A_ROW = np.dtype(np.int64), (8,)  # dtype and strides of sources
 NO_NOTES = np.empty(0, np.int64)
 NO_VERTICES = np.empty(0, np.uint64)
 
@@ -53,11 +51,6 @@ def masked(vertices: Any) -> np.ndarray:
     return NO_VERTICES if vertices is None else bitmap(~to_host(vertices))
 
 
-def are_plain(sources: np.ndarray) -> bool:
-    """Is this an array of the one type that the machine code takes?"""
-    return sources.dtype is INT64 and sources.strides == IN_A_ROW
-
-
 class Sequential(OneCall, Traversal):
     """The textbook queue; its tree and order are always those of a deterministic search."""
 
@@ -72,21 +65,15 @@ class Sequential(OneCall, Traversal):
         self.predecessors.fill(-1)
         self.distances.fill(-1)
         self.visited = np.empty(words(n), np.uint64)
-        self.machine_code: Callable[..., Any] | None = None  # of the kernel, for arrays of these types
+        self.by_queue = by_machine_code(sequential.search, place=2)  # of the sources
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
-        if options is DEFAULT:  # saves a twentieth of the time of a tiny search
-            self._search(sources, NO_LIMIT, NONE, self.predecessors, NO_VERTICES)
-        else:
+        limit, target, predecessors, mask = NO_LIMIT, NONE, self.predecessors, NO_VERTICES
+        if options is not DEFAULT:  # saves a twentieth of the time of a tiny search
             limit, target = kernel_limit(options.depth_limit), NONE if options.target is None else options.target
-            predecessors = self.predecessors if options.predecessors else self.predecessors[:0]
-            self._search(sources, limit, target, predecessors, masked(options.vertices))
-        return options.predecessors
-
-    def _search(
-        self, sources: np.ndarray, limit: int, target: int, predecessors: np.ndarray, masked: np.ndarray
-    ) -> None:
-        arguments = (
+            predecessors = predecessors if options.predecessors else predecessors[:0]
+            mask = masked(options.vertices)
+        self.by_queue(
             self.offsets,
             self.targets,
             sources,
@@ -96,15 +83,9 @@ class Sequential(OneCall, Traversal):
             predecessors,
             self.queue,
             self.visited,
-            masked,
+            mask,
         )
-        if not are_plain(sources):
-            sequential.search(*arguments)
-        elif self.machine_code is None:
-            sequential.search(*arguments)
-            self.machine_code = machine_code(sequential.search, *arguments)
-        else:
-            self.machine_code(*arguments)
+        return options.predecessors
 
     def result(self, found: bool, sources: np.ndarray, options: Options, *, own: bool = False) -> BFSResult:
         if options is not DEFAULT or not own or self.graph.device != CPU:
@@ -130,7 +111,7 @@ class DirectionOptimizing(Sequential):
         self.alone = pool.team(0) if small else None
         self.left_by_queue = False  # are the distances those of a search by the queue?
         self.prepared = False
-        self.machine_code_by_levels: Callable[..., Any] | None = None
+        self.by_levels = by_machine_code(direction_optimizing.search, place=-6)  # of the sources
         if graph.num_arcs >= TINY:
             self._prepare()
 
@@ -188,14 +169,14 @@ class DirectionOptimizing(Sequential):
         noted = options.trace and not options.deterministic
         if noted and not self.prepared:
             self._prepare()
-        if not noted and (options.deterministic or not self.prepared or self._is_near(sources, options.depth_limit)):
+        if not noted and (options.deterministic or self._is_near(sources, options.depth_limit)):
             self.left_by_queue = True
             return super().search(sources, options)
         if self.left_by_queue:
             self.distances.fill(-1)  # the kernel resets no vertices without in-edges but its own last sources
             self.left_by_queue = False
         notes = np.zeros(len(self.queue) + 1, np.int64) if options.trace else NO_NOTES
-        arguments = (
+        self.by_levels(
             *(self.arrays if options.predecessors else self.without_tree),
             self.sourceless,
             masked(options.vertices),
@@ -205,13 +186,6 @@ class DirectionOptimizing(Sequential):
             notes,
             *(self.alone or pool.team()),
         )
-        if not are_plain(sources):
-            direction_optimizing.search(*arguments)
-        elif self.machine_code_by_levels is None:
-            direction_optimizing.search(*arguments)
-            self.machine_code_by_levels = machine_code(direction_optimizing.search, *arguments)
-        else:
-            self.machine_code_by_levels(*arguments)
         if options.trace:
             self.steps = steps_noted(notes[notes > 0], TICKS_PER_MS)
         return options.predecessors
