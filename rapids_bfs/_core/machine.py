@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from .cores import usable_cores
 from .cuda.arrays import cupy_missing
 from .cuda.driver import driver
 from .cuda.driver import links as driver_links
@@ -37,7 +37,7 @@ PACKAGES = (
 
 
 def describe() -> dict[str, Any]:
-    """The machine: system, processor, cores that this process may use, memory in bytes, CUDA devices."""
+    """The machine: system, processor, `usable_cores`, memory in bytes, CUDA devices."""
     import psutil
 
     return {
@@ -71,12 +71,6 @@ def nccl_version() -> str | None:
         return None
     version = nccl.get_version()  # 22809 is 2.28.9
     return f"{version // 10000}.{version // 100 % 100}.{version % 100}"
-
-
-def usable_cores() -> int:
-    """Cores that this process may run on."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _processor() -> str:

@@ -19,6 +19,7 @@ from ..errors import InputError
 from ..kernels.cpu import numba, team
 from ..kernels.cpu.compiled import num_threads, set_num_threads, start_threads, threads_lost
 from ..kernels.cpu.uninterrupted import start, uninterrupted
+from .cores import usable_cores
 from .environment import WrongVariable
 from .forks import in_each_child
 
@@ -38,12 +39,15 @@ class Pool:
     late. So they leave a few cores free, unless NUMBA_NUM_THREADS asks for fewer threads. Helpers use all cores.
 
     At most ``most`` threads ever work for one kernel: buffers and the team have room for so many. Numba is asked once,
-    since it reads NUMBA_NUM_THREADS again whenever it compiles.
+    since it reads NUMBA_NUM_THREADS again whenever it compiles. Without that variable, its number is that of the cores
+    that the process may run on, which a container's quota may lower.
     """
 
     def __init__(self) -> None:
         _require_main_interpreter()
-        self.most: int = min(max(numba.config.NUMBA_NUM_THREADS, 1), team.INSIDE)
+        told = "NUMBA_NUM_THREADS" in os.environ
+        threads = numba.config.NUMBA_NUM_THREADS if told else min(numba.config.NUMBA_NUM_THREADS, usable_cores())
+        self.most: int = min(max(threads, 1), team.INSIDE)
         self._begin()
         in_each_child(self._begin)
         atexit.register(self._end)
@@ -55,13 +59,14 @@ class Pool:
 
     @property
     def size(self) -> int:
-        """The number of threads that may work for this Python thread, itself included: Numba's number of threads."""
-        return max(int(num_threads()), 1)
+        """The number of threads that may work for this Python thread, itself included: Numba's number of threads, but
+        at most ``most``."""
+        return min(max(int(num_threads()), 1), self.most)
 
     def team(self, things: int | None = None, few: int = FEW, most: int | None = None) -> tuple[np.ndarray, int]:
         """The last two arguments of a kernel that a team helps with: the team, and the number of threads: one for fewer
         than ``few`` items, else all, but at most ``most``."""
-        threads = 1 if things is not None and things < few else min(self.size, self.most)
+        threads = 1 if things is not None and things < few else self.size
         if most is not None:
             threads = min(threads, most)
         if len(self._helpers) < threads - 1:
@@ -95,7 +100,7 @@ class Pool:
             yield
             return
         self._start_numbas()
-        allowed = self.size
+        allowed = num_threads()
         try:
             set_num_threads(min(threads, allowed))
             yield

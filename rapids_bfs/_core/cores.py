@@ -1,0 +1,53 @@
+"""How many cores this process may use: those that it may run on, or fewer where its container has a quota.
+
+The mask of cores does not show a quota, such as that of `docker run --cpus=2`: threads run on all cores until the quota
+of a period is spent, and then none runs until the next period begins.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import accumulate, product
+
+ROOT = ""  # of the file system
+# By version of Linux's control groups: the files with a quota and its period
+FILES = {1: ("cpu.cfs_quota_us", "cpu.cfs_period_us"), 2: ("cpu.max",)}
+GROUP = re.compile(r"^\d+:([^:\n]*):(/.*)$", re.MULTILINE)  # a line names controllers, none in version 2, and a group
+LIMIT = re.compile(rb"([1-9]\d{0,18})\s+([1-9]\d{0,18})\s*")  # without a quota it is "max", or -1
+
+
+def usable_cores() -> int:
+    """Cores that this process may run on, but no more than its quota, rounded up."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return min([cores, *map(math.ceil, _quotas())])
+
+
+def _quotas() -> Iterator[float]:
+    """The quotas of this process's control groups, and of the groups around them, in cores."""
+    for controllers, path in GROUP.findall(os.fsdecode(_content(f"{ROOT}/proc/self/cgroup"))):
+        if not controllers:
+            version, mounts = 2, {"", "/unified"}
+        elif "cpu" in controllers.split(","):
+            version, mounts = 1, {f"/{controllers}", "/cpu"}
+        else:
+            continue
+        parts = [f"/{part}" for part in path.split("/") if part]
+        if "/.." in parts:  # outside of the namespace
+            continue
+        # The group at the mount may be a container's own, though its path begins at the root of the machine.
+        for mount, group in product(mounts, accumulate(parts, initial="")):
+            folder = f"{ROOT}/sys/fs/cgroup{mount}{group}"
+            if limit := LIMIT.fullmatch(b" ".join(_content(f"{folder}/{name}") for name in FILES[version])):
+                yield int(limit[1]) / int(limit[2])
+
+
+def _content(file: str) -> bytes:
+    """What is in the file; nothing if it is not there or not to be read."""
+    with suppress(OSError), open(file, "rb", buffering=0) as opened:
+        return opened.read()
+    return b""
