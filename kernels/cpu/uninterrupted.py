@@ -1,4 +1,4 @@
-"""Calls that no interrupt can stop half-way."""
+"""Calls that no interrupt can stop half-way, and threads that have the room for ours."""
 
 import threading
 from queue import SimpleQueue
@@ -23,7 +23,7 @@ def uninterrupted(function, *arguments, **named):
             outcome.put((None, error))
 
     try:
-        start(threading.Thread(target=call))
+        with_large_stack(threading.Thread(target=call).start)
     except RuntimeError:  # too many threads, or the interpreter is shutting down
         call()
     result, error = outcome.get()
@@ -32,14 +32,15 @@ def uninterrupted(function, *arguments, **named):
     return result
 
 
-def start(thread):
-    """Start a thread that can import and compile, though `threading.stack_size` was told to give threads less."""
+def with_large_stack(start, *arguments):
+    """Call ``start``, which starts a thread that can import and compile, though `threading.stack_size` was told to give
+    threads less."""
     told = threading.stack_size()
     if not 0 < told < STACK:
-        thread.start()
+        start(*arguments)
         return
     threading.stack_size(STACK)
     try:
-        thread.start()
+        start(*arguments)
     finally:
         threading.stack_size(told)

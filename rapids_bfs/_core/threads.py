@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import InputError
 from ..kernels.cpu import numba, team
 from ..kernels.cpu.compiled import num_threads, set_num_threads, start_threads, threads_lost
-from ..kernels.cpu.uninterrupted import start, uninterrupted
+from ..kernels.cpu.uninterrupted import uninterrupted, with_large_stack
 from .cores import usable_cores
 from .environment import WrongVariable
 from .forks import in_each_child
@@ -87,7 +87,7 @@ class Pool:
                 helper = threading.Thread(target=_serve, args=given, name="rapids_bfs helper", daemon=True)
                 self._helpers.append(helper)
                 with suppress(RuntimeError):  # the system has no more threads; jobs do not wait for this one
-                    start(helper)
+                    with_large_stack(helper.start)
 
     @contextmanager
     def limited(self, threads: int) -> Iterator[None]:

@@ -329,7 +329,7 @@ async def unfit(client: Any, worker: str, device: str, size: int) -> str | None:
         return f"worker {worker} has {PACKAGE} {version}, and this process has {here}: install the same"
     if device == CPU:
         return None
-    lacks = (await client.run(asyncio.to_thread, remote.lacking, size, workers=[worker]))[worker]
+    lacks = (await client.run(remote.in_a_thread, remote.lacking, size, workers=[worker]))[worker]
     return f"worker {worker} {lacks}" if lacks else None
 
 

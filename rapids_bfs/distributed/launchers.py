@@ -134,6 +134,8 @@ class Threads(Launcher):
         return Threads, (self.devices, self.timeout)
 
     def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
+        from ..kernels.cpu.uninterrupted import with_large_stack
+
         with lock_of_process(self._turns), at_work().working():
             self._end()
             call = self._call = Call(self._group())
@@ -154,7 +156,7 @@ class Threads(Launcher):
             values: list[Any] = [None] * self.size
             try:
                 for communicator in call.group:
-                    start_new_thread(work, (communicator,))
+                    with_large_stack(start_new_thread, work, (communicator,))
                 for _ in call.group:
                     rank, values[rank], error = finished.get()
                     if error is not None:

@@ -213,8 +213,10 @@ def at_work() -> AtWork:
 @cache
 def freeing() -> SimpleQueue[Callable[[], bool]]:
     """A queue of functions that free memory. A thread calls each until it returns True."""
+    from ..kernels.cpu.uninterrupted import with_large_stack
+
     jobs: SimpleQueue[Callable[[], bool]] = SimpleQueue()
-    threading.Thread(target=_work, args=(jobs,), daemon=True).start()
+    with_large_stack(threading.Thread(target=_work, args=(jobs,), daemon=True).start)
     return jobs
 
 

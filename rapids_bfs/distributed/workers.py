@@ -14,6 +14,7 @@ from .._core.cuda.driver import no_device
 from .._core.memory import limited
 from .._core.threads import pool
 from ..errors import InputError, TraversalError
+from ..kernels.cpu.uninterrupted import with_large_stack
 from . import nccl
 from .comms import Endpoint
 from .communicators import Aborted, Communicator, ThreadCommunicator
@@ -186,17 +187,23 @@ def take(actor: Any, token: str, rank: int, key: str) -> Any:
 
 
 async def call(token: str, rank: int, method: str, *arguments: Any) -> Outcome:
-    """Call a method of the rank in a thread, while the worker stays responsive."""
+    """Call a method of the rank."""
     there = _ranks[token, rank]
-    future: Future[Outcome] = Future()
+    outcome: Outcome = await in_a_thread(there.guarded, getattr(there, method), *arguments)
+    return outcome
+
+
+async def in_a_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    """``function(*arguments)``, called in a thread, while the worker stays responsive."""
+    future: Future[Any] = Future()
 
     def work() -> None:
         try:
-            future.set_result(there.guarded(getattr(there, method), *arguments))
+            future.set_result(function(*arguments))
         except BaseException as error:
             future.set_exception(error)
 
-    threading.Thread(target=work, daemon=True).start()
+    with_large_stack(threading.Thread(target=work, daemon=True).start)
     return await asyncio.wrap_future(future)
 
 

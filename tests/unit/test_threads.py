@@ -232,10 +232,12 @@ def test_threads_are_told_to_have_small_stacks():
         """
 import threading
 threading.stack_size(1 << 15)
-from rapids_bfs import bfs, bfs_batch
+from rapids_bfs import bfs, bfs_batch, load
 from rapids_bfs.generators import generate
+on_ranks = bfs(load("urand:14", devices="cpu:3"), 1).to("cpu").distances
 graph = generate("urand:14")
 found = bfs(graph, 1, engine="cpu", trace=True).distances
+assert (found == on_ranks).all()
 assert (bfs_batch(graph, [1], engine="cpu").distances[0] == found).all()
 assert threading.stack_size() == 1 << 15
 """,
