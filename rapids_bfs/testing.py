@@ -18,7 +18,7 @@ import numpy as np
 
 from ._core.arguments import quoted
 from ._core.cuda.arrays import CPU, to_host
-from ._core.optional import needed
+from ._core.optional import import_optional
 from .algorithms.validate import validate
 from .errors import InputError
 from .graph import Graph
@@ -109,7 +109,7 @@ def _numbers(distances: Any) -> np.ndarray:
 
 def edge_lists(*, min_vertices: int = 0, max_vertices: int = 12, max_edges: int = 40) -> SearchStrategy[EdgeList]:
     """Draws ``(n, sources, targets)``, with self-loops, duplicates, isolated vertices and several components."""
-    st = needed("hypothesis.strategies", "drawing graphs")
+    st = import_optional("hypothesis.strategies", "drawing graphs")
 
     def of(n: int) -> Any:
         vertices = st.integers(0, max(n - 1, 0))
@@ -126,7 +126,7 @@ def edge_lists(*, min_vertices: int = 0, max_vertices: int = 12, max_edges: int 
 
 def graphs(*, min_vertices: int = 0, max_vertices: int = 12, max_edges: int = 40) -> SearchStrategy[Graph]:
     """Draws a directed or undirected `Graph` from `edge_lists`; without ``min_vertices`` it may be empty."""
-    st = needed("hypothesis.strategies", "drawing graphs")
+    st = import_optional("hypothesis.strategies", "drawing graphs")
 
     def of(edges: EdgeList, directed: bool) -> Graph:
         n, sources, targets = edges

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import InputError
 
 
-def needed(module: str, what: str, install: str = "") -> Any:
+def import_optional(module: str, what: str, install: str = "") -> Any:
     """Import ``module``. Raises `InputError` saying that ``what`` needs its package and how to install that, by default
     by its own name."""
     package = module.partition(".")[0]

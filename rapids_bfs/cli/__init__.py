@@ -48,10 +48,10 @@ def run_command(arguments: list[str]) -> int:
         _say("interrupted")
         return INTERRUPTED
     except Exception as error:
-        return _explained(error)
+        return _explain(error)
 
 
-def _explained(error: Exception) -> int:
+def _explain(error: Exception) -> int:
     """Print the error; return the exit code."""
     import typer
 

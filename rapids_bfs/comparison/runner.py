@@ -215,7 +215,7 @@ def _run(comparison: Comparison, plan: Plan, vertices: np.ndarray, progress: Pro
         progress(done, total, f"{spec.name}: prepare and warm up")
         done += 1
         with _reason_into(runs):
-            runs.unavailable = _declined(spec, graph, options, plan.asked)
+            runs.unavailable = _reason_not_to_run(spec, graph, options, plan.asked)
             if runs.unavailable is None:
                 traversal = _prepared(runs, spec, graph, vertices[:1], options)
                 ready.append((runs, traversal))
@@ -257,7 +257,7 @@ def _reason_into(runs: EngineRuns) -> Iterator[None]:
         runs.unavailable = f"failed: {type(error).__name__}: {error}"
 
 
-def _declined(spec: EngineSpec, graph: Any, options: Options, asked: bool) -> str | None:
+def _reason_not_to_run(spec: EngineSpec, graph: Any, options: Options, asked: bool) -> str | None:
     """Why the engine does not run, or None if it does; ``asked``: the user named it."""
     engine = spec.engine
     if reason := spec.unavailable() or (None if asked else baseline_of(engine.name).skip_reason(graph)):

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from .._core.arguments import checked_directed, checked_name
-from .._core.optional import needed
+from .._core.optional import import_optional
 from ..adapters._file import replacing
 from ..adapters._formats import refuse_options
 from ..adapters._npz import arrays_of, mapped, write_arrays
@@ -97,7 +97,7 @@ def fetch(found: Dataset) -> None:
         return
     by_hand = f"put a copy of {found.url} as {found.file} into {found.folder}{_others_there(found)}"
     try:
-        pooch = needed("pooch", f"downloading {found.name}", "'rapids-bfs[datasets]'")
+        pooch = import_optional("pooch", f"downloading {found.name}", "'rapids-bfs[datasets]'")
     except InputError as error:
         raise InputError(f"{error}, or {by_hand}") from None
     try:

@@ -128,7 +128,7 @@ def build(source: EdgeSource, communicator: Communicator, plan: Plan) -> Partiti
     with csr_on(plan.device).working():
         source, strings = source.numbered(communicator)
         builder = Builder(source, communicator, plan)
-        return _built(builder, communicator, plan) if strings is None else builder.named(strings)
+        return _built(builder, communicator, plan) if strings is None else builder.partition_of_strings(strings)
 
 
 def _built(builder: Builder, communicator: Communicator, plan: Plan) -> Partition:
@@ -137,7 +137,7 @@ def _built(builder: Builder, communicator: Communicator, plan: Plan) -> Partitio
     directed = builder.directed(symmetric)
     builder.require_rows(rows, highest + 1 if plan.vertices is None else plan.vertices, directed)
     if plan.vertices is None and highest >= 2 * rows:  # the ids below the highest cannot all occur
-        return builder.hashed(directed)
+        return builder.partition_of_far_ids(directed)
     cyclic = Partitioning.of(highest + 1 if plan.vertices is None else plan.vertices, communicator.size)
     degrees = builder.degrees(cyclic.global_ids, cyclic, directed)
     if plan.vertices is not None:
@@ -148,7 +148,7 @@ def _built(builder: Builder, communicator: Communicator, plan: Plan) -> Partitio
         return builder.assemble(cyclic.global_ids, cyclic, degrees)
     if cyclic.n * communicator.size > MAX_GLOBAL_IDS * rows:
         del degrees
-        return builder.hashed(directed)
+        return builder.partition_of_far_ids(directed)
     occurring = CompactIds.of(cyclic, occurs, communicator, builder.csr)
     for side in range(len(degrees)):
         degrees[side] = degrees[side][occurs]
@@ -281,13 +281,13 @@ class Builder:
             degrees.append(counts)
         return degrees
 
-    def hashed(self, directed: bool) -> Partition:
+    def partition_of_far_ids(self, directed: bool) -> Partition:
         """This rank's partition if ids are far apart."""
         labels = HashedIds.of(self.in_step(), self.communicator, self.csr)
         degrees = self.degrees(labels.global_ids, labels.partitioning, directed)
         return self.assemble(labels.global_ids, labels.partitioning, degrees, labels.own)
 
-    def named(self, strings: StringIds) -> Partition:
+    def partition_of_strings(self, strings: StringIds) -> Partition:
         """This rank's partition if ids are strings, which the source has as global ids."""
         self.highest = self.communicator.size * strings.partitioning.stride - 1
         rows, _, symmetric = self.scan()

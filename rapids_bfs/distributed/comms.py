@@ -203,29 +203,29 @@ class DaskCommunicator(Communicator):
     def allgather_object(self, value: Any) -> list[Any]:
         values = [value] * self.size
         message = Message(OBJECT, pickle.dumps(value))
-        for peer, received in self._exchanged(dict.fromkeys(self.links, message)).items():
+        for peer, received in self._exchange(dict.fromkeys(self.links, message)).items():
             values[peer] = pickle.loads(received.content)
         return values
 
     def allgather(self, whole: Any) -> None:
         slices = whole.reshape(self.size, -1)
         message = Message.of(slices[self.rank])
-        for peer, received in self._exchanged(dict.fromkeys(self.links, message)).items():
+        for peer, received in self._exchange(dict.fromkeys(self.links, message)).items():
             received.array(slices[peer])
 
     def alltoallv(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
         into[self.rank][...] = pieces[self.rank]
-        for peer, received in self._exchanged({peer: Message.of(pieces[peer]) for peer in self.links}).items():
+        for peer, received in self._exchange({peer: Message.of(pieces[peer]) for peer in self.links}).items():
             received.array(into[peer])
 
     def alltoallv_new(self, pieces: Sequence[Any]) -> list[Any]:
         """Messages say their shapes, so that ranks need not exchange these first."""
         found = [pieces[self.rank].copy()] * self.size
-        for peer, received in self._exchanged({peer: Message.of(pieces[peer]) for peer in self.links}).items():
+        for peer, received in self._exchange({peer: Message.of(pieces[peer]) for peer in self.links}).items():
             found[peer] = received.array()
         return found
 
-    def _exchanged(self, messages: Mapping[int, Message]) -> dict[int, Message]:
+    def _exchange(self, messages: Mapping[int, Message]) -> dict[int, Message]:
         """Send a message to each other rank; return what each has sent."""
         if self.failure is not None:
             raise Aborted(self.failure)

@@ -85,9 +85,9 @@ class HostSearch(LevelSynchronousSearch):
         self.target = -1 if target < 0 or _is_set(self.excluded, target) else target
         self.first, self.last = 0, len(sources)
         edges = kernels.seed(sources, partition.offsets, s.visited, s.queue, s.distances, s.predecessors)
-        self._found(len(sources), edges)
+        self._set_counters(len(sources), edges)
 
-    def _found(self, vertices: int, edges: int = 0, *, overflown: bool = False) -> None:
+    def _set_counters(self, vertices: int, edges: int = 0, *, overflown: bool = False) -> None:
         at_target = self.target >= 0 and _is_set(self.arrays.visited, self.target)
         self.found[self.rank] = vertices, edges, at_target, overflown
 
@@ -134,23 +134,23 @@ class HostSearch(LevelSynchronousSearch):
         )
         self.first = end = self.last
         if overflown := any(entries[kernels.OVERFLOWN] for entries in received):
-            self._found(0, overflown=overflown)
+            self._set_counters(0, overflown=overflown)
             return
         reached = 0
         for entries in received:
             end, more = kernels.settle(s, entries, width, level, end, *self._team(len(entries), FEW))
             reached += more
         self.last = end
-        self._found(end - self.first, reached)
+        self._set_counters(end - self.first, reached)
 
     def bottom_up(self, level: int) -> None:
-        self._found(kernels.sweep(self.arrays, level, *self._team(self.partition.own, FEW_VERTICES)))
+        self._set_counters(kernels.sweep(self.arrays, level, *self._team(self.partition.own, FEW_VERTICES)))
         self.swept = True
 
     def enqueue(self) -> None:
         self.first = 0
         self.last, edges = kernels.enqueue(self.arrays, *self._team(self.partition.own, FEW_VERTICES))
-        self._found(self.last, edges)
+        self._set_counters(self.last, edges)
         self.swept = False
 
     def answer(self) -> tuple[Any, Any | None]:

@@ -53,7 +53,7 @@ class DaskLauncher(Launcher):
         self._values(lambda: self._outcomes({rank: self._equipped(rank) for rank in range(self.size)}))
         places = device, self.workers, self._names, timeout
         with suppress(ValueError):  # the scheduler is not allowed to load plugins
-            asked(client, partial(client.register_plugin, _kept()))
+            ask_scheduler(client, partial(client.register_plugin, _kept()))
         given = [(self.token, rank, *places) for rank in range(self.size)]
         self._rank_futures = self._tasks(Rank, given, actor=True)
         self._values(lambda: self._outcomes({rank: self._made(rank) for rank in range(self.size)}, timeout))
@@ -84,10 +84,10 @@ class DaskLauncher(Launcher):
         each: Sequence[PerRank] = (),
     ) -> tuple[OnWorkers, list[Any]]:
         handle = OnWorkers(self)
-        return handle, self._called(function, arguments, each, handle.key, report)
+        return handle, self._collect(function, arguments, each, handle.key, report)
 
     def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
-        return self._called(function, arguments, each)
+        return self._collect(function, arguments, each)
 
     def hold(self, function: Callable[..., Any], futures: Sequence[Sequence[Any]]) -> OnWorkers:
         """Store ``function(*values)`` on each rank, where ``futures[rank]`` are done on its worker, and each value is a
@@ -99,7 +99,7 @@ class DaskLauncher(Launcher):
             self._on_workers("hold", handle.key, function, keys)
         return handle
 
-    def taken(self, handle: OnWorkers) -> list[Any]:
+    def as_futures(self, handle: OnWorkers) -> list[Any]:
         """Turn the stored values into Dask futures. A busy worker finishes them later."""
         given = [(actor, self.token, rank, handle.key) for rank, actor in enumerate(self._rank_futures)]
         futures = self._tasks(remote.take, given)
@@ -110,7 +110,7 @@ class DaskLauncher(Launcher):
     def dask_frame(self, function: Callable[..., Any], each: Sequence[PerRank]) -> Any:
         import dask.dataframe as dd
 
-        return dd.from_delayed(self.taken(self.map(function, each=each)), verify_meta=False)
+        return dd.from_delayed(self.as_futures(self.map(function, each=each)), verify_meta=False)
 
     def _tasks(self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]], **options: Any) -> list[Any]:
         """Submit a Dask task ``function(*arguments[rank])`` to each rank's worker."""
@@ -138,7 +138,7 @@ class DaskLauncher(Launcher):
                 "make a client and the graph in this process"
             )
 
-    def _called(
+    def _collect(
         self,
         function: Callable[..., Any],
         arguments: Any,
@@ -193,7 +193,7 @@ class DaskLauncher(Launcher):
 
     def _values(self, outcomes: Callable[[], Awaitable[list[Outcome]]]) -> list[Any]:
         """The values of the outcomes. If ranks failed, raises the failure that caused the others."""
-        found: list[Any] = asked(self.client, outcomes, None)  # which end by themselves
+        found: list[Any] = ask_scheduler(self.client, outcomes, None)  # which end by themselves
         failures = [(SEVERITY.index(outcome.failure), outcome) for outcome in found if outcome.failure]
         if failures:
             require_open(self.client)  # the reason, if it is closed
@@ -286,7 +286,7 @@ def require_open(client: Any) -> None:
         raise TraversalError("the Dask client of this graph is closed: make the graph again")
 
 
-def asked(client: Any, question: Callable[[], Awaitable[Any]], timeout: float | None = TIMEOUT) -> Any:
+def ask_scheduler(client: Any, question: Callable[[], Awaitable[Any]], timeout: float | None = TIMEOUT) -> Any:
     """The answer of Dask's scheduler, within ``timeout`` seconds unless that is None. Raises `TraversalError` if there
     is none."""
     require_open(client)

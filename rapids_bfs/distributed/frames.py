@@ -17,7 +17,7 @@ from ..adapters.dask import FRAME, client_here, edge_columns
 from ..errors import InputError, TraversalError
 from .build import Plan, build
 from .communicators import TIMEOUT
-from .dask import TICK, DaskLauncher, asked
+from .dask import TICK, DaskLauncher, ask_scheduler
 from .graph import DistributedGraph
 from .sources import EdgeSource, LocalEdges, StringEdges
 from .workers import Stored
@@ -79,10 +79,12 @@ def _distributed(
 ) -> DistributedGraph:
     _require_free_worker(plan.name)
     client = client_here()
-    if workers := asked(client, client.nthreads):  # those that cannot be ranks are told before anything is computed
+    if workers := ask_scheduler(
+        client, client.nthreads
+    ):  # those that cannot be ranks are told before anything is computed
         launcher = DaskLauncher.shared(client, sorted(workers), device)
     futures, make_source = compute(client, frame, columns, plan)
-    workers = asked(client, client.nthreads)  # others may have come meanwhile
+    workers = ask_scheduler(client, client.nthreads)  # others may have come meanwhile
     launcher = DaskLauncher.shared(client, sorted(workers), device)
     edges = launcher.hold(make_source, _by_worker(client, futures, launcher.workers))
     partitions = launcher.map(build, plan, each=[edges])
@@ -182,7 +184,7 @@ def _wait_for(client: Any, futures: list[Any], name: str) -> list[Any]:
             raise copy(failed.exception())  # Dask keeps the error itself: its traceback would keep futures and callers
         if all(future.done() for future in futures):
             return futures
-        workers = asked(client, partial(client.scheduler.identity, n_workers=-1))["workers"]
+        workers = ask_scheduler(client, partial(client.scheduler.identity, n_workers=-1))["workers"]
         now = sum(future.done() for future in futures), {each: _activity_of(workers[each]) for each in workers}
         heard = min((worker["last_seen"] for worker in workers.values()), default=time())  # of all of them
         if now != before or any(map(_is_busy, workers.values())):
@@ -222,7 +224,7 @@ def _reason_for_stall(workers: Mapping[str, Any]) -> str:
 def _by_worker(client: Any, futures: Sequence[Any], workers: Sequence[str]) -> list[list[Any]]:
     """The futures whose values each worker has."""
     held: dict[str, list[Any]] = {worker: [] for worker in workers}
-    where = asked(client, partial(client.who_has, futures))
+    where = ask_scheduler(client, partial(client.who_has, futures))
     for future in futures:
         if not (holders := held.keys() & where[future.key]):
             raise TraversalError("workers have come or gone meanwhile: make the graph again")

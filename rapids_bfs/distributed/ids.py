@@ -132,7 +132,7 @@ class StringIds:
         hashes = np.empty(len(strings), np.int64)
         hash_strings(*_buffers(strings), hashes)
         places, order = grouped(np.arange(len(strings)), owners(hashes, size), size, np)
-        received = _exchanged(communicator, [strings.take(pa.array(mine)) for mine in places])
+        received = _exchange_strings(communicator, [strings.take(pa.array(mine)) for mine in places])
         everything = pa.chunked_array(received).combine_chunks().dictionary_encode()
         require_bytes(PER_STRING * len(everything.dictionary), f"{len(everything.dictionary):,} strings as ids")
         local_ids = pc.rank(everything.dictionary, "ascending", tiebreaker="first").to_numpy().astype(np.int64) - 1
@@ -154,17 +154,17 @@ def stored_id(id: Any) -> int | str | None:
     return int(id) if is_integer(id) and 0 <= id < 1 << 63 else None
 
 
-def exchanged(communicator: Communicator, pieces: Sequence[Any]) -> list[Any]:
+def exchange_ids(communicator: Communicator, pieces: Sequence[Any]) -> list[Any]:
     """`Communicator.alltoallv_new` of arrays of ids, integers or strings."""
     if pieces[0].dtype != object:
         return communicator.alltoallv_new(pieces)
     import pyarrow as pa
 
     strings = [pa.array(piece, pa.large_string()) for piece in pieces]
-    return [received.to_numpy(zero_copy_only=False) for received in _exchanged(communicator, strings)]
+    return [received.to_numpy(zero_copy_only=False) for received in _exchange_strings(communicator, strings)]
 
 
-def _exchanged(communicator: Communicator, strings: Sequence[pa.Array]) -> list[pa.Array]:
+def _exchange_strings(communicator: Communicator, strings: Sequence[pa.Array]) -> list[pa.Array]:
     """Send an array of strings to each rank. Returns those received."""
     import pyarrow as pa
 

@@ -247,7 +247,7 @@ def _ended(job: Callable[[], bool]) -> bool:
         return True
 
 
-def found(offer: Offer) -> DeviceMemory:
+def find_memory(offer: Offer) -> DeviceMemory:
     """The memory of this process that ``offer`` describes."""
     return _memories[offer.key]
 

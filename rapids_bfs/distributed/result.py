@@ -16,7 +16,7 @@ from ..result import NO_PREDECESSORS, BFSResult, Distances, same_answers
 from ..trace import Level, Step, Trace, expansions
 from .build import Partition
 from .communicators import Communicator
-from .ids import exchanged, grouped
+from .ids import exchange_ids, grouped
 from .launchers import PerRank
 from .level_synchronous import Answer
 
@@ -203,7 +203,7 @@ def rows(partition: Partition, answer: Answer, communicator: Communicator) -> tu
     padded = xp.append(partition.labels, xp.full(stride - partition.own, "" if strings else 0, partition.labels.dtype))
     names = xp.empty_like(partition.labels)
     names[order] = xp.concatenate(
-        exchanged(communicator, [padded[local_ids] for local_ids in communicator.alltoallv_new(wanted)])
+        exchange_ids(communicator, [padded[local_ids] for local_ids in communicator.alltoallv_new(wanted)])
     )
     names[answer.predecessors < 0] = None if strings else -1
     return partition.labels, answer.distances, names

@@ -15,7 +15,7 @@ from .._core.cuda.driver import pci_bus_id
 from .._core.cuda.peer_access import obstacle
 from .communicators import Communicator
 from .launchers import one_line
-from .peer_memory import DeviceMemory, MappedMemory, Offer, found, process
+from .peer_memory import DeviceMemory, MappedMemory, Offer, find_memory, process
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 Found = TypeVar("Found")
@@ -67,12 +67,12 @@ def open_windows(communicator: Communicator, nbytes: int) -> Windows | str:
     if reason := unfit(locations):
         return reason
     name = communicator.names[communicator.rank]
-    own = _tried(name, lambda: _allocated(communicator.rank, locations, nbytes))
+    own = _value_or_reason(name, lambda: _allocated(communicator.rank, locations, nbytes))
     offers = communicator.allgather_object(own if isinstance(own, str) else own.offer)
     if reason := _first(offers):
         return reason
     assert not isinstance(own, str)
-    memories = _tried(name, lambda: [_opened(offer, locations[communicator.rank]) for offer in offers])
+    memories = _value_or_reason(name, lambda: [_opened(offer, locations[communicator.rank]) for offer in offers])
     if reason := _first(communicator.allgather_object(memories if isinstance(memories, str) else None)):
         return reason
     assert not isinstance(memories, str)
@@ -96,7 +96,7 @@ def unfit(locations: Sequence[Location]) -> str | None:
     return None
 
 
-def _tried(name: str, function: Callable[[], Found]) -> Found | str:
+def _value_or_reason(name: str, function: Callable[[], Found]) -> Found | str:
     """What ``function`` returns; if it raises, the error in one line."""
     try:
         return function()
@@ -122,6 +122,6 @@ def _opened(offer: Offer, mine: Location) -> DeviceMemory | MappedMemory:
     """The window that ``offer`` describes, accessible from this rank's device."""
     if offer.process != mine.process:
         return MappedMemory(offer)
-    memory = found(offer)
+    memory = find_memory(offer)
     memory.reach()
     return memory

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._core.arguments import quoted
 from .._core.formatting import duration, graph_size, number, time_unit
-from .._core.optional import needed
+from .._core.optional import import_optional
 from ..errors import InputError
 from . import palette
 from .table import Levels, Record
@@ -174,7 +174,7 @@ def plot_trace(levels: Levels, engine: str | None = None) -> Figure:
         _bars(panels[0], levels, levels["frontier_vertices"])
         panels[0].set_yscale("log")
         panels[0].set_ylim(bottom=0.7)
-        panels[0].yaxis.set_minor_formatter(needed("matplotlib.ticker", "a plot").NullFormatter())
+        panels[0].yaxis.set_minor_formatter(import_optional("matplotlib.ticker", "a plot").NullFormatter())
         panels[0].set_ylabel("frontier (vertices)")
         if timed:
             times = [ms or 0.0 for ms in levels["milliseconds"]]
@@ -216,7 +216,7 @@ def _bars(axes: Axes, trace: Levels, heights: Sequence[float]) -> None:
 
 def _log_axis(axis: Any, values: Sequence[float], *, note: bool = False) -> None:
     """A logarithmic axis around the values, with room for a note beyond the largest if needed."""
-    ticker = needed("matplotlib.ticker", "a plot")
+    ticker = import_optional("matplotlib.ticker", "a plot")
     low, high = min(values), max(values)
     spread = max(high / low, 2.0)
     limits = low / spread**0.08, high * (max(spread, 5) ** 0.3 if note else spread**0.08)
@@ -228,7 +228,7 @@ def _log_axis(axis: Any, values: Sequence[float], *, note: bool = False) -> None
 
 
 def settings() -> Any:
-    return needed("matplotlib", "a plot").rc_context(SETTINGS)
+    return import_optional("matplotlib", "a plot").rc_context(SETTINGS)
 
 
 def figure_of(width: float, height: float) -> Figure:
@@ -241,7 +241,7 @@ def figure_of(width: float, height: float) -> Figure:
 def _picture() -> Any:
     """A Matplotlib figure that shows itself in a notebook, whatever backend the notebook has set up."""
 
-    class Picture(needed("matplotlib.figure", "a plot").Figure):  # type: ignore[misc]
+    class Picture(import_optional("matplotlib.figure", "a plot").Figure):  # type: ignore[misc]
         def _repr_png_(self) -> bytes:
             out = BytesIO()
             self.savefig(out, format="png", dpi=110)

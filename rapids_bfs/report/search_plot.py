@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core.formatting import counted
-from .._core.optional import needed
+from .._core.optional import import_optional
 from .plots import figure_of, settings
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def plot_search(
         axes.axis("off")
         reached = f"{np.count_nonzero(distances >= 0)} of {counted(n, 'vertex', 'vertices')}"
         axes.set_title(f"{name}: {reached} in {counted(depth, 'level')}")
-        circle = needed("matplotlib.patches", "a plot").Circle
+        circle = import_optional("matplotlib.patches", "a plot").Circle
         for radius in np.unique(np.hypot(*positions[distances > 0].T).round(6)):
             axes.add_patch(
                 circle((0, 0), radius, fill=False, color="#D0D0D0", linewidth=0.6, linestyle=(0, (2, 3)), zorder=0)
@@ -96,7 +96,7 @@ def _draw_vertices(axes: Axes, positions: np.ndarray, distances: np.ndarray, ids
     from scipy.spatial.distance import pdist
 
     depth = int(distances.max(initial=0))
-    colours = needed("matplotlib", "a plot").colormaps["cividis"](np.linspace(0, 1, max(depth + 1, 2)))
+    colours = import_optional("matplotlib", "a plot").colormaps["cividis"](np.linspace(0, 1, max(depth + 1, 2)))
     closest = pdist(positions).min(initial=np.inf)
     points = POINTS / max(np.ptp(positions, axis=0).max(initial=1.0), 1.0) * closest
     points = float(np.clip(0.9 * points, 3, 18))
@@ -120,5 +120,5 @@ def _draw_vertices(axes: Axes, positions: np.ndarray, distances: np.ndarray, ids
 
 
 def _draw_edges(axes: Axes, segments: np.ndarray, **style: Any) -> None:
-    collections = needed("matplotlib.collections", "a plot")
+    collections = import_optional("matplotlib.collections", "a plot")
     axes.add_collection(collections.LineCollection(segments, **style))

@@ -244,7 +244,7 @@ class TestCalls:
     def test_what_is_forgotten_while_it_is_made_is_not_kept(self, dask_client, tmp_path):
         launcher = launcher_of(dask_client)
         making = threading.Thread(
-            target=launcher._called, args=(await_file, (0, str(tmp_path / "begun"), str(tmp_path / "go")), (), "key")
+            target=launcher._collect, args=(await_file, (0, str(tmp_path / "begun"), str(tmp_path / "go")), (), "key")
         )
         making.start()
         eventually((tmp_path / "begun").exists)
@@ -334,7 +334,7 @@ class TestCalls:
         ]
         assert [dask_client.gather(mine) for mine in futures] == [[0, 7], [1, 7], [2, 7]]
         kept = launcher.hold(largest, futures)
-        taken = launcher.taken(kept)
+        taken = launcher.as_futures(kept)
         assert dask_client.gather(taken) == [7, 7, 7]
         assert [next(iter(dask_client.who_has(each).values()))[0] for each in taken] == list(launcher.workers)
 
@@ -480,8 +480,8 @@ class TestFailures:
         with pytest.raises(
             TraversalError, match=r"^Dask's scheduler does not answer: make a new client, and the graph"
         ):
-            on_dask.asked(dask_client, lambda: asyncio.sleep(600), 0.1)
-        assert on_dask.asked(dask_client, dask_client.nthreads)
+            on_dask.ask_scheduler(dask_client, lambda: asyncio.sleep(600), 0.1)
+        assert on_dask.ask_scheduler(dask_client, dask_client.nthreads)
 
     def test_a_worker_that_dask_has_paused(self, dask_client):
         worker = sorted(dask_client.nthreads())[1]
