@@ -1,9 +1,11 @@
 """Calls that no interrupt can stop half-way, and threads that have the room for ours."""
 
+import os
 import threading
 from queue import SimpleQueue
 
 STACK = 8 << 20  # bytes; what a thread has by default on Linux. Importing Numba takes more than 64 KiB
+_stacks = threading.RLock()  # the size of stacks is one for all threads
 
 
 def uninterrupted(function, *arguments, **named):
@@ -35,12 +37,22 @@ def uninterrupted(function, *arguments, **named):
 def with_large_stack(start, *arguments):
     """Call ``start``, which starts a thread that can import and compile, though `threading.stack_size` was told to give
     threads less."""
-    told = threading.stack_size()
-    if not 0 < told < STACK:
-        start(*arguments)
-        return
-    threading.stack_size(STACK)
-    try:
-        start(*arguments)
-    finally:
-        threading.stack_size(told)
+    with _stacks:
+        told = threading.stack_size()
+        if not 0 < told < STACK:
+            start(*arguments)
+            return
+        threading.stack_size(STACK)
+        try:
+            start(*arguments)
+        finally:
+            threading.stack_size(told)
+
+
+def _renew_lock():
+    global _stacks
+    _stacks = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)  # another thread of the parent may hold it

@@ -1,5 +1,6 @@
 """How many of Numba's threads a kernel gets, and Python's threads that search at once."""
 
+import os
 import signal
 
 import numba
@@ -242,6 +243,56 @@ assert (bfs_batch(graph, [1], engine="cpu").distances[0] == found).all()
 assert threading.stack_size() == 1 << 15
 """,
         NUMBA_NUM_THREADS="4",
+    )
+
+
+def test_threads_that_start_others_at_once_give_each_a_large_stack():
+    """The size of stacks is one for all threads: one told it back while another was about to start its own."""
+    found = run(
+        """
+import sys, threading
+from rapids_bfs.kernels.cpu.uninterrupted import STACK, with_large_stack
+sys.setswitchinterval(1e-5)
+sizes, together = set(), threading.Barrier(4)
+def start():
+    sizes.add(threading.stack_size())
+    threading.Thread(target=int).start()
+def start_many():
+    together.wait()
+    for _ in range(200):
+        with_large_stack(start)
+threads = [threading.Thread(target=start_many) for _ in range(4)]
+threading.stack_size(1 << 17)
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(sizes == {STACK}, threading.stack_size() == 1 << 17)
+"""
+    )
+    assert found.stdout.split() == ["True", "True"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_while_another_thread_starts_one():
+    run(
+        """
+import os, threading
+from rapids_bfs.kernels.cpu.uninterrupted import with_large_stack
+begun, go_on = threading.Event(), threading.Event()
+def start():
+    begun.set()
+    go_on.wait()
+threading.Thread(target=with_large_stack, args=(start,)).start()
+begun.wait()
+child = os.fork()
+if not child:
+    with_large_stack(int)
+    os._exit(0)
+go_on.set()
+assert os.waitpid(child, 0)[1] == 0
+""",
+        seconds=60,
     )
 
 
