@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._core.cuda.arrays import CPU, CUDA, copied, finish, moved, to_host
+from .._core.turns import OneCall
 from ..graph import Graph
 from ..result import BFSResult
 from ..trace import Step, Trace
@@ -45,13 +46,13 @@ def kernel_limit(depth_limit: int | None) -> int:
     return NO_LIMIT if depth_limit is None else depth_limit
 
 
-class Preparation:
+class Preparation(OneCall):
     """An engine's preparation for one graph: uploaded arrays, buffers, everything that does not depend on the
-    source."""
+    source. Who calls its methods holds its ``lock``; they do not take it themselves."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.lock = threading.RLock()  # the buffers serve one call at a time
+        self.lock = threading.RLock()
 
 
 class Traversal(Preparation, ABC):

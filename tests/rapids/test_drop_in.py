@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from edge_lists import KINDS, assert_tree, frame_of_edges, ids_of, random_pairs, rows_of
+from midst import assert_safe_in_the_midst
 from strategies import oracle_distances
 
 from rapids_bfs import as_graph, bfs
@@ -72,6 +73,17 @@ def test_several_columns_of_ids(types):
     graph.from_cudf_edgelist(frame, source=["a", "b"], destination=["c", "d"])
     start = frame[["a", "b"]].head(1)
     assert_equal_in_any_order(drop_in.bfs(graph, start), cugraph.bfs(graph, start))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_in_the_midst_of_another_search(dtype):
+    """It overwrote the answer, without a word."""
+    frame = cudf.DataFrame(dict(zip(("src", "dst"), PATH.astype(dtype), strict=True)))
+    graph, other = cugraph_graph(frame, False), cugraph_graph(frame, True)
+    assert_safe_in_the_midst(
+        lambda vertex: drop_in.bfs(graph, vertex)["distance"].to_numpy(),
+        lambda: drop_in.bfs(other, 0)["distance"].to_numpy(),
+    )
 
 
 @pytest.mark.parametrize("dtype", ["int16", "uint32", "float64"])

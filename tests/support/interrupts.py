@@ -106,8 +106,13 @@ class OtherThread:
         return False
 
 
-def at_line(number: int, operation: Callable[[], object]) -> int:
+def stop() -> None:
+    raise KeyboardInterrupt
+
+
+def at_line(number: int, operation: Callable[[], object], act: Callable[[], object] = stop) -> int:
     """Run the operation with an interrupt at its line of this number, 0 for none; return how many lines it ran.
+    Instead of the interrupt another function may ``act`` there, as a signal handler or a finalizer does.
 
     Python comes back to the line of a ``with`` at its end, just before it leaves the context. A trace function that
     raises there, or at the line of a ``try`` in its body, keeps it from being left. No signal is handled there, so that
@@ -130,7 +135,7 @@ def at_line(number: int, operation: Callable[[], object]) -> int:
             if event == "line" and frame.f_lineno not in entered and not text.startswith("try:"):
                 lines += 1
                 if lines == number:
-                    raise KeyboardInterrupt
+                    act()
                 if text.startswith("with "):
                     entered.add(frame.f_lineno)
             return at_event

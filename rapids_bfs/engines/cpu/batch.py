@@ -15,7 +15,6 @@ from ...kernels.cpu import betweenness, bit_parallel, parallel_over_sources
 from ...kernels.cpu.bits import WORD, words
 from ..base import BatchTraversal, Betweenness, OneByOne, Options, Summary, kernel_limit
 from .degree_order import numbered_by_degree
-from .one_call import OneCall
 from .search import NO_VERTICES, DirectionOptimizing, Sequential, masked
 
 WIDTHS = (1, 4, 16)  # words per vertex: 64, 256 or 1024 sources at once
@@ -34,7 +33,7 @@ ROWS_EACH = 4  # rows of sums for each thread, so that others do the work of a t
 MUCH = 1 << 26  # bytes of these rows; with more, each thread has one row
 
 
-class ManySources(OneCall, BatchTraversal):
+class ManySources(BatchTraversal):
     """All sources at once if their searches share enough of the work; else one per thread, or one after the other.
 
     The shared work is estimated from the distribution of the distances from the vertex of highest degree: if
@@ -225,7 +224,7 @@ class BitParallel(BatchTraversal):
         self.width = width
 
 
-class Brandes(OneCall, Betweenness):
+class Brandes(Betweenness):
     """`betweenness`: threads take sources one by one, and add to a few rows of sums each."""
 
     def scores(self, sources: np.ndarray, is_target: np.ndarray, endpoints: bool, edges: bool) -> np.ndarray:

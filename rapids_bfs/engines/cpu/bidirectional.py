@@ -8,10 +8,10 @@ import numpy as np
 
 from ..._core.memory import available_bytes, require_bytes
 from ..._core.threads import pool
+from ..._core.turns import OneCall
 from ...graph import Graph
 from ...kernels.cpu import bidirectional
 from ..base import bounds_of
-from .one_call import OneCall
 
 ROOM = 1 << 17  # vertices of paths that a thread's row holds beyond the n of its last path
 ROUND = 1 << 25  # vertices that a thread finds in one call, some tenths of a second: interrupts wait for its end

@@ -13,10 +13,9 @@ from ..._core.without_numba import numpy_will_do
 from ...graph import Graph
 from ...kernels import by_numpy
 from ..base import Options, Traversal, kernel_limit
-from .one_call import OneCall
 
 
-class First(OneCall, Traversal):
+class First(Traversal):
     """Searches by NumPy as long as these will do, then by the traversal that ``prepare`` returns."""
 
     traces = True

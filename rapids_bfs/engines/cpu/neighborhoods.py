@@ -14,7 +14,6 @@ from ...graph import Graph
 from ...kernels.cpu import neighborhoods
 from ...kernels.cpu.bits import words
 from ..base import NeighborhoodSearch, bounds_of
-from .one_call import OneCall
 from .search import keep_freed_memory
 
 PIECES = 1 << 17  # vertices that a thread's row holds beyond the n of its last piece
@@ -23,7 +22,7 @@ FEW_EDGES = 1 << 14  # that one thread has looked at before others are awake
 FEW_VERTICES = 1 << 17  # that one thread has copied before others are awake
 
 
-class Neighborhoods(OneCall, NeighborhoodSearch):
+class Neighborhoods(NeighborhoodSearch):
     """`kernels.cpu.neighborhoods`, with a row and a bitmap for each thread, of which only what is used takes memory."""
 
     def __init__(self, graph: Graph, direction: str) -> None:

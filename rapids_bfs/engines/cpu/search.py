@@ -20,7 +20,6 @@ from ...kernels.cpu.machine_code import by_machine_code
 from ...result import BFSResult
 from ...trace import steps_noted
 from ..base import DEFAULT, NO_LIMIT, Options, Traversal, kernel_limit
-from .one_call import OneCall
 
 TINY = 1 << 12  # edges; the textbook queue searches a smaller graph before the parallel kernel begins
 SMALL = 1 << 16  # edges; a smaller graph is searched before other threads are awake
@@ -51,7 +50,7 @@ def masked(vertices: Any) -> np.ndarray:
     return NO_VERTICES if vertices is None else bitmap(~to_host(vertices))
 
 
-class Sequential(OneCall, Traversal):
+class Sequential(Traversal):
     """The textbook queue; its tree and order are always those of a deterministic search."""
 
     def __init__(self, graph: Graph) -> None:
