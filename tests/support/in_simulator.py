@@ -3,10 +3,15 @@
 It needs NUMBA_ENABLE_CUDASIM=1, which Numba reads when it is imported.
 """
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
+from interrupts import at_line
+from midst import assert_safe_in_the_midst
 from oracle import assert_right, random_graph, random_options
 
-from rapids_bfs import Graph
+from rapids_bfs import Graph, InputError, bfs
 from rapids_bfs.comparison.baselines import baseline_of
 from rapids_bfs.engines import registered
 from rapids_bfs.generators import generate
@@ -40,7 +45,37 @@ def main():
         assert trace[0].frontier_vertices == 1
         assert trace[-1].newly_reached == 0
         assert all(level.direction == "top-down" and level.milliseconds > 0 for level in trace)
+        turns_are_taken(name)
     print("right")
+
+
+def turns_are_taken(name):
+    """Graphs of other sizes are searched between, by other threads, and at lines of this one's search."""
+    small, large = generate("path:6"), generate("grid:5")
+    interval = sys.getswitchinterval()
+    searches = [(large, [2]), (small, [1]), (large, [4]), (small, [3])]
+    for search in searches:
+        assert_right(*search, name)
+    with ThreadPoolExecutor(4) as threads:
+        for asked in [threads.submit(assert_right, *search, name) for search in searches]:
+            asked.result()
+    assert sys.getswitchinterval() == interval
+    assert_safe_in_the_midst(
+        lambda source: bfs(small, source, engine=name).distances, lambda: bfs(large, 0, engine="cpu").distances, most=12
+    )
+
+    refusals = set()
+
+    def search_another():
+        try:
+            assert_right(large, [0], name)
+        except InputError as error:
+            refusals.add(str(error).partition(":")[0])
+
+    lines = at_line(0, lambda: bfs(small, 1, engine=name))
+    for line in range(1, lines, -(-lines // 12)):
+        at_line(line, lambda: assert_right(small, [1], name), search_another)
+    assert refusals == {"this thread is running Numba's simulator already"}
 
 
 if __name__ == "__main__":

@@ -157,12 +157,14 @@ class NumbaDevice(Device):
         return {name: self._launcher(getattr(module, name)) for name in KERNELS[file]}  # the names in CUDA C++
 
     def _launcher(self, kernel: Any) -> Callable[..., None]:
-        @cache
         def configured(blocks: int) -> Callable[..., None]:
             with warnings.catch_warnings():  # that few blocks use little of the device: a small frontier has few
                 warnings.simplefilter("ignore")
                 launch: Callable[..., None] = kernel[blocks, self.threads, self.stream]
                 return launch
+
+        if not simulated():  # where this changes the kernel itself, which all devices share
+            configured = cache(configured)
 
         def launch(blocks: int, *arguments: Any) -> None:
             configured(blocks)(*arguments)

@@ -10,22 +10,37 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from ..._core.forks import in_each_child
+from ..._core.turns import unheld
+
+_running = threading.RLock()
+
 
 def simulated() -> bool:
     """Do the kernels run in the simulator?"""
     return os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 
 
+@in_each_child
+def _renew() -> None:
+    global _running
+    _running = threading.RLock()
+
+
 @contextmanager
 def running() -> Iterator[None]:
-    """Let Python switch threads often: the simulator's threads wait for one another at every barrier."""
-    lock_shared_arrays()
-    interval = sys.getswitchinterval()
-    try:
-        sys.setswitchinterval(1e-5)
-        yield
-    finally:
-        sys.setswitchinterval(interval)
+    """A search in the simulator, which runs one kernel at a time: others wait, those on the same thread are refused.
+
+    Python switches threads often meanwhile: the simulator's threads wait for one another at every barrier.
+    """
+    with unheld(_running, "running Numba's simulator", "let signal handlers and finalizers use the engine 'cpu'"):
+        lock_shared_arrays()
+        interval = sys.getswitchinterval()
+        try:
+            sys.setswitchinterval(1e-5)
+            yield
+        finally:
+            sys.setswitchinterval(interval)
 
 
 @cache
