@@ -1,6 +1,7 @@
 """Errors: unusable input, and failures of engines and devices."""
 
 LONGEST_MESSAGE = 1000  # characters
+LONGEST_DESCRIPTION = 300
 
 
 def shortened(text: str, longest: int) -> str:
@@ -9,6 +10,15 @@ def shortened(text: str, longest: int) -> str:
         return text
     half = (longest - len("...")) // 2
     return f"{text[:half]}...{text[-half:]}"
+
+
+def described(error: BaseException) -> str:
+    """The type and the message of an error of another package, in one line."""
+    try:
+        message = str(error)
+    except Exception:  # of its __str__
+        message = ""
+    return shortened(" ".join(f"{type(error).__name__}: {message}".split()).removesuffix(":"), LONGEST_DESCRIPTION)
 
 
 class InputError(ValueError):

@@ -15,7 +15,7 @@ from .._core.formatting import size
 from ..data import BUNDLED
 from ..data.datasets import COLLECTIONS, Dataset, dataset, datasets
 from ..distributed.cluster import described, scheduler
-from ..engines import registered
+from ..engines import registered, resolve
 from ..errors import InputError
 from ..report.console import Hyphenated, line
 from ..report.table import reasons_why
@@ -26,7 +26,7 @@ KINDS = {True: "directed", False: "undirected", None: ""}
 def info_tables() -> Group:
     """The engines, and the packages or devices that they lack; the machine, and the Dask cluster of Dask's
     configuration; the versions; the bundled graphs."""
-    missing = {name: engine.unavailable() for name, engine in registered().items()}
+    missing = {name: resolve(name).unavailable() for name in registered()}
     engines = _plain_table("engine", "here", "algorithms, the default first")
     for name, engine in registered().items():
         here = Text("no", style="yellow") if missing[name] else Text("yes", style="green")

@@ -14,6 +14,7 @@ from .base import Options as Options
 from .base import Summary as Summary
 from .base import Traversal as Traversal
 from .base import kernel_limit as kernel_limit
+from .entry_points import GROUP as GROUP
 from .operations import batch_traversal as batch_traversal
 from .operations import betweenness as betweenness
 from .operations import bound_neighbors as bound_neighbors
@@ -27,7 +28,6 @@ from .operations import paths_one_by_one as paths_one_by_one
 from .operations import prepare as prepare
 from .operations import search as search
 from .operations import unsupported as unsupported
-from .registry import GROUP as GROUP
 from .registry import PREFERENCE as PREFERENCE
 from .registry import EngineSpec as EngineSpec
 from .registry import gpus as gpus

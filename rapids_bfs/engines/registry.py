@@ -11,14 +11,14 @@ from typing import TypeVar
 from .._core.arguments import engine_name, quoted
 from .._core.cuda.driver import driver, no_device
 from .._core.forks import in_each_child
-from ..errors import InputError
+from ..errors import InputError, described
 from ..graph import Graph
 from .base import DEFAULT, BatchTraversal, Betweenness, Engine, Options, Traversal
+from .entry_points import AUTO, GROUP, Unusable, declared, fault_of
 from .gpu.simulator import simulated
 
 Prepared = TypeVar("Prepared")
 
-GROUP = "rapids_bfs.engines"
 # The engines for "auto", of which the first that can run here is taken, and their modules.
 PREFERENCE = {"cupy": "gpu.cupy:CuPy", "numba-cuda": "gpu.numba_cuda:NumbaCUDA", "cpu": "cpu:CPU"}
 
@@ -36,7 +36,7 @@ class EngineSpec:
         """`Engine.unavailable`, asked once: many engines search for packages under Python's import lock, which an
         interrupt may leave locked."""
         if not self.asked:
-            self.asked.append(self.engine.unavailable())
+            self.asked.append(unavailable(self.engine))
         return self.asked[0]
 
     @property
@@ -82,12 +82,7 @@ def gpus() -> tuple[str, ...]:
 def registered() -> dict[str, Engine]:
     """All engines by name, including those that cannot run here, in the order of `PREFERENCE`, then by name."""
     if GROUP not in _registry:
-        from importlib.metadata import entry_points
-
-        others = {point.name: point for point in entry_points(group=GROUP) if point.name not in PREFERENCE}
-        found = {name: preferred(name) for name in PREFERENCE} | {
-            name: others[name].load()() for name in sorted(others)
-        }
+        found = {name: preferred(name) for name in PREFERENCE} | declared(PREFERENCE)
         _registry.setdefault(GROUP, found)  # the same one in every thread
     return _registry[GROUP]
 
@@ -102,6 +97,16 @@ def preferred(name: str) -> Engine:
     return _preferred[name]
 
 
+def unavailable(engine: Engine) -> str | None:
+    """`Engine.unavailable`. If it raises, which none is to do, that is the reason."""
+    try:
+        reason = engine.unavailable()
+        return None if reason is None else str(reason)
+    except Exception as error:
+        module = type(engine).__module__
+        return f"its method unavailable, of {module}, raised {described(error)}: update or repair that package"
+
+
 def _automatic(deterministic: bool) -> Engine:
     """The first engine that can run here, of `PREFERENCE`, then of all. GPU engines are not imported without a GPU."""
     for name in PREFERENCE if simulated() or no_device() is None else ("cpu",):
@@ -110,11 +115,11 @@ def _automatic(deterministic: bool) -> Engine:
     for engine in registered().values():
         if _can_run(engine, deterministic):
             return engine
-    raise InputError(f"no engine can run here: {preferred('cpu').unavailable()}")
+    raise InputError(f"no engine can run here: {unavailable(preferred('cpu'))}")
 
 
 def _can_run(engine: Engine, deterministic: bool) -> bool:
-    return ("deterministic" in engine.supports or not deterministic) and engine.unavailable() is None
+    return ("deterministic" in engine.supports or not deterministic) and unavailable(engine) is None
 
 
 def register(engine: Engine) -> None:
@@ -122,10 +127,10 @@ def register(engine: Engine) -> None:
 
     Raises `InputError` unless it is an `Engine` with a name and algorithms.
     """
-    named = all(getattr(engine, attribute, None) for attribute in ("name", "algorithms"))
-    if not (isinstance(engine, Engine) and named):
+    if fault := fault_of(engine):
         raise InputError(
-            f"register takes an instance of a subclass of Engine with a name and algorithms, not {quoted(engine)}"
+            "register takes an instance of a subclass of Engine with a name and algorithms, not "
+            f"{quoted(engine)}, {fault}"
         )
     registered()[engine.name] = engine
     resolve.cache_clear()
@@ -136,7 +141,7 @@ def resolve(text: str, deterministic: bool = False) -> EngineSpec:
     """The engine and algorithm written ``engine``, ``engine:algorithm`` or ``auto``: the first engine that can run
     here, and search deterministically if ``deterministic``. Raises `InputError` if there is no such engine."""
     name, _, algorithm = text.partition(":")
-    if text == "auto":
+    if text == AUTO:
         engine = _automatic(deterministic)
         name = engine.name
     elif name in PREFERENCE:
@@ -145,6 +150,8 @@ def resolve(text: str, deterministic: bool = False) -> EngineSpec:
         engine = registered()[name]
     else:
         raise InputError(f"unknown engine {quoted(name)}: there are {', '.join(registered())}")
+    if isinstance(engine, Unusable):
+        algorithm = ""  # nobody knows which it has
     if algorithm and algorithm not in engine.algorithms:
         raise InputError(f"engine {name!r} has no algorithm {quoted(algorithm)}: it has {', '.join(engine.algorithms)}")
     algorithm = algorithm or engine.algorithms[0]

@@ -90,6 +90,7 @@ def project(tmp_path):
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: their-engines\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(
         "[rapids_bfs.engines]\nimpatient = their_engines:Impatient\nabsent = their_engines:Absent\n"
+        "broken = their_engines:Broken\n"
     )
 
     def run(*arguments):
@@ -122,6 +123,10 @@ def test_every_engine_by_default_and_what_cannot_run_is_skipped(project):
     for engine in ("cpu", "scipy", "networkx"):
         assert f"test_search[{engine}] PASSED" in output
     assert "engine 'absent' cannot run here: needs a flux capacitor: pip install flux" in output
+    assert (
+        "engine 'broken' cannot run here: the package their-engines declares it as their_engines:Broken, which"
+        in output
+    )
 
 
 def test_an_engine_that_is_named_must_run(project):
