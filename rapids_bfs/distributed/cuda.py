@@ -47,6 +47,7 @@ class Answers(NamedTuple):
     predecessors: Any | None
     at_distances: int
     at_predecessors: int | None
+    cleared: bool = False  # are all predecessors -1?
 
 
 def expected(edges: int, size: int) -> int:

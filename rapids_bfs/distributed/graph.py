@@ -384,7 +384,8 @@ def _search(
     graph: DistributedGraph, sources: np.ndarray, options: engines.Options, engine: str = "auto"
 ) -> DistributedResult:
     _require_own(graph, engine)
-    require_unmasked(graph, options.vertices, options.ends(np.asarray(sources, np.int64)))
+    if options.vertices is not None:
+        require_unmasked(graph, options.vertices, options.ends(np.asarray(sources, np.int64)))
     return searched(graph, sources, options)
 
 

@@ -194,11 +194,15 @@ def requests_of_all(partitioning: Partitioning, sources: np.ndarray, options: Op
         target_owner, target = divmod(options.target, stride)
         if options.target in sources:
             depth_limit = 0
-    rest = depth_limit, options.predecessors, options.trace, search_id
-    bitmap = options.vertices
+    predecessors, trace, bitmap = options.predecessors, options.trace, options.vertices
     return [
         Request(
-            *(own, target if rank == target_owner else -1, *rest),
+            own,
+            target if rank == target_owner else -1,
+            depth_limit,
+            predecessors,
+            trace,
+            search_id,
             None if bitmap is None else own_words(bitmap, partitioning, rank),
         )
         for rank, own in enumerate(_local_ids(partitioning, sources))

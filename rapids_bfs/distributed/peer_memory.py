@@ -161,10 +161,6 @@ def process() -> str:
     return secrets.token_hex(8)
 
 
-class _Call:
-    """A running SPMD call."""
-
-
 class AtWork:
     """A lock that SPMD calls of this process share, and that the thread which frees memory takes alone."""
 
@@ -173,24 +169,12 @@ class AtWork:
         # graph on the thread that holds this lock.
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
-        self._calls: WeakSet[_Call] = WeakSet()  # so that an interrupt at its end leaves none behind
+        self._calls: WeakSet[_Working] = WeakSet()  # so that an interrupt at its end leaves none behind
         self._waiting = 0
 
-    @contextmanager
-    def working(self) -> Iterator[None]:
+    def working(self) -> _Working:
         """A context that excludes `exclusive`. Entered at once if another call runs, which may wait for this."""
-        call = _Call()
-        try:
-            with self._lock:
-                if self._waiting:
-                    self._changed.wait_for(lambda: self._calls or not self._waiting)
-                self._calls.add(call)
-            yield
-        finally:
-            with self._lock:
-                self._calls.discard(call)
-                if self._waiting:
-                    self._changed.notify_all()
+        return _Working(self)
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -202,6 +186,33 @@ class AtWork:
             self._waiting -= 1
             yield
             self._changed.notify_all()
+
+
+class _Working:
+    """A running SPMD call. A generator would take several microseconds of it."""
+
+    __slots__ = ("__weakref__", "at_work")
+
+    def __init__(self, at_work: AtWork) -> None:
+        self.at_work = at_work
+
+    def __enter__(self) -> None:
+        at_work = self.at_work
+        try:
+            with at_work._lock:
+                if at_work._waiting:
+                    at_work._changed.wait_for(lambda: at_work._calls or not at_work._waiting)
+                at_work._calls.add(self)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *raised: object) -> None:
+        at_work = self.at_work
+        with at_work._lock:
+            at_work._calls.discard(self)
+            if at_work._waiting:
+                at_work._changed.notify_all()
 
 
 @cache

@@ -5,10 +5,13 @@ Kernels of all ranks write into each other's windows and synchronize there. The 
 
 from __future__ import annotations
 
+import os
+import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +22,7 @@ from ..engines.gpu.launch import address, addresses, copy, fill
 from ..engines.gpu.persistent import SPINS, WARP, LaunchTuning, blocks_of_grid, bytes_of_tiles, words_per_tile
 from ..errors import TraversalError
 from ..kernels.distributed import GIVEN_UP, MAX_PARTITIONS, MESSAGE_BYTES, OUTCOME, RANKS, TALLY_BYTES, TRACED
-from ..kernels.whole_search import BITMAPS, STATE_BYTES, TILE
+from ..kernels.whole_search import BITMAPS, CLEARED, FRESH, STATE_BYTES, TILE
 from ..trace import Step, steps_noted
 from .build import Partition
 from .communicators import Aborted, Communicator, no_answer
@@ -32,8 +35,12 @@ FILE, KERNEL = "distributed_persistent", "search_partition"
 UNREACHED = -1  # the distance of a vertex that was not reached
 ALIGNMENT = 512  # of the arrays in a window, in bytes
 NANOSECONDS = 10**9
+AHEAD_SHARE = 64  # 1/AHEAD_SHARE of a device's free memory may hold arrays for the next answer
+YIELDS = 20_000  # polls of the outcome after `SPINS`, between which other threads may run: some 10 ms
 QUEUES = 8  # of a device: kernels on more streams may wait for each other (CUDA_DEVICE_MAX_CONNECTIONS)
 Ranks: Any = RANKS.in_memory()
+# To sleep may take 70 microseconds, but Windows has nothing else.
+let_others_run = getattr(os, "sched_yield", partial(time.sleep, 0))
 
 
 @dataclass(frozen=True)
@@ -111,10 +118,13 @@ class PersistentSearch:
             self.outcome = np.asarray(device.mapped(len(OUTCOME), np.int64)[0])
             self.stop_flag = np.asarray(device.mapped(1, np.int64)[0])
             self.outcome[:] = self.stop_flag[:] = 0
+            self.reported = self.outcome.data  # reading this view is faster than reading the array
             self._fill_in(communicator, tuning)
             self._make_launcher(tuning, sharing)
             self._allocate_sources(1)
             self._gather_isolated(communicator)
+            most_ahead = max(AHEAD_BYTES, device.free_bytes() / AHEAD_SHARE)
+        self.small = partition.own * (4 + partition.partitioning.dtype.itemsize) <= most_ahead  # are its answers?
         self.stale = True  # True until a search has ended, and after one that failed
         self.running = False
         self.answers: Answers | None = None
@@ -129,7 +139,7 @@ class PersistentSearch:
         large = partition.partitioning.stride > tuning.large  # on all ranks alike, which must agree on directions
         s.shrinking_levels = tuning.shrinking_levels - large
         s.dense = max(partition.partitioning.n // tuning.dense, tuning.dense_edges)
-        s.fresh, s.unreached = 1, UNREACHED
+        s.unreached = UNREACHED
         self.x = Ranks(
             isolated=at["isolated"],
             marked=at["marked"],
@@ -191,38 +201,55 @@ class PersistentSearch:
     def begin(self, request: Request, timeout: float) -> None:
         """Prepare a launch that waits at most ``timeout`` seconds for the kernels of other ranks."""
         s, x = self.device_partition.s, self.x
-        self.synchronize()
+        if self.running:
+            self.synchronize()
         x.stale = self.stale
         if self.stale:
             with self.device.current():
                 self._reset()
         self.request, self.timeout = request, timeout
-        self.answers, self.ahead = self.ahead, None
-        if self.answers is None or (self.answers.predecessors is not None) != request.predecessors:
+        answers, self.ahead = self.ahead, None
+        if answers is None or (answers.predecessors is not None) != request.predecessors:
             with self.device.active():
-                self.answers = self.device_partition.allocate_answers(request.predecessors)
-        self.device_partition.answer_in(self.answers)
+                answers = self.device_partition.allocate_answers(request.predecessors)
+        self.answers = answers
+        self.device_partition.answer_in(answers)
+        s.fresh = CLEARED if answers.cleared else FRESH
         count = s.count = len(request.sources)
-        if count > len(self.sources):
-            with self.device.current():
-                self._allocate_sources(count)
-        self.sources[:count] = request.sources
+        if count == 1:  # the kernel finds the first among its parameters
+            s.source = request.sources[0]
+        elif count > 1:
+            self._write_sources(request.sources)
         s.depth_limit, s.target, s.number = request.depth_limit, request.target, request.search_id
         s.trace = self._trace_buffer() if request.trace else None
         x.timeout = int(timeout * NANOSECONDS)
 
+    def _write_sources(self, sources: np.ndarray) -> None:
+        """Write these where the kernel reads them."""
+        if len(sources) > len(self.sources):
+            with self.device.current():
+                self._allocate_sources(len(sources))
+        self.sources[: len(sources)] = sources
+        self.device_partition.s.source = sources[0]
+
     def launch(self) -> None:
-        """Launch the kernel. Those of all ranks must run at the same time."""
+        """Launch the kernel, on the current device. Those of all ranks must run at the same time."""
         self.stale = self.running = True
-        with self.device.current():
-            self.start()
+        self.start()
 
     def allocate_ahead(self) -> None:
-        """Allocate the next answer while the device is busy, unless it is large or memory is short."""
-        assert self.answers is not None
-        if sum(array.nbytes for array in self.answers[:2] if array is not None) <= AHEAD_BYTES:
-            with suppress(MemoryError), self.device.active():
-                self.ahead = self.device_partition.allocate_answers(self.request.predecessors)
+        """Allocate the next answer while the device is busy, unless it is large or memory is short.
+
+        Its predecessors are set to -1 after this search, while the host goes on.
+        """
+        if not self.small:
+            return
+        with suppress(MemoryError), self.device.active():
+            answers = self.device_partition.allocate_answers(self.request.predecessors)
+            if answers.predecessors is not None:
+                fill(answers.predecessors, 0xFF, self.device.stream_handle)
+                answers = answers._replace(cleared=True)
+            self.ahead = answers
 
     def stop(self) -> None:
         """Make the running kernel end."""
@@ -236,17 +263,23 @@ class PersistentSearch:
             self.running = False
 
     def watch(self) -> None:
-        """Wait until the kernel has written its outcome: spin, then synchronize. After that it resets its arrays."""
-        done, search_id = self.outcome.data, self.device_partition.s.number
-        for _ in range(SPINS):
-            if done[0] == search_id:
+        """Wait until the kernel has written its outcome: spin, then yield between polls, then wait in the driver.
+
+        In the driver the host would also wait until the kernel has reset its arrays, and until the next answer's are
+        cleared.
+        """
+        reported, search_id = self.reported, self.request.search_id
+        for poll in range(SPINS + YIELDS):
+            if reported[0] == search_id:
                 self.running = False
                 return
+            if poll >= SPINS:
+                let_others_run()
         self.synchronize()
 
     def finish(self, names: Sequence[str]) -> Answer:
         """The answer of the search that has ended. Raises `Aborted` with the name of an absent rank."""
-        done, levels, depth, reached, absent = self.outcome.tolist()
+        done, levels, depth, reached, absent = self.reported.tolist()
         if done != self.request.search_id:
             raise Aborted(no_answer([names[absent - 1]], self.timeout))
         self.stale = False
@@ -257,6 +290,36 @@ class PersistentSearch:
             raise TraversalError("more levels than the graph has vertices: its partitions do not fit together")
         steps = self._steps(levels) if self.request.trace else []
         return Answer(distances, predecessors, Totals(reached, depth, steps))
+
+    @staticmethod
+    def search_together(
+        partitions: Sequence[Partition], names: Sequence[str], timeout: float, current: CurrentRank, *given: Any
+    ) -> list[Answer]:
+        """Search on all ranks from this thread, which launches their kernels in turn. See `Threads.call_together`."""
+        searches: list[PersistentSearch] = [partition.cache["search"] for partition in partitions]
+        requests = requests_of_all(partitions[0].partitioning, *given)
+        for current.rank, each in enumerate(searches):
+            each.begin(requests[current.rank], timeout)
+        try:
+            with searches[0].device.in_turn() as make_current:
+                for current.rank, each in enumerate(searches):
+                    make_current(each.device.context)
+                    each.launch()
+            for current.rank, each in enumerate(searches):
+                each.allocate_ahead()
+            for current.rank, each in enumerate(searches):
+                each.watch()
+        except BaseException:
+            for each in searches:
+                each.stop()
+            for each in searches:
+                with suppress(Exception):  # its device has failed; the first error says how
+                    each.synchronize()
+            raise
+        answers = []
+        for current.rank, each in enumerate(searches):
+            answers.append(each.finish(names))
+        return answers
 
     def _trace_buffer(self) -> int:
         if self.trace is None:
@@ -269,34 +332,6 @@ class PersistentSearch:
         with self.device.active():
             noted = steps_noted(self.device.host(self.trace[: levels + 1]))
         return noted + [Step()] * (levels - len(noted))
-
-
-def search_together(
-    partitions: Sequence[Partition], names: Sequence[str], timeout: float, current: CurrentRank, *given: Any
-) -> list[Answer]:
-    """Search on all ranks from this thread, which launches their kernels in turn. See `Threads.call_together`."""
-    searches: list[PersistentSearch] = [partition.cache["search"] for partition in partitions]
-    requests = requests_of_all(partitions[0].partitioning, *given)
-    for current.rank, each in enumerate(searches):
-        each.begin(requests[current.rank], timeout)
-    try:
-        for current.rank, each in enumerate(searches):
-            each.launch()
-        for current.rank, each in enumerate(searches):
-            each.allocate_ahead()
-        for current.rank, each in enumerate(searches):
-            each.watch()
-    except BaseException:
-        for each in searches:
-            each.stop()
-        for each in searches:
-            with suppress(Exception):  # its device has failed; the first error says how
-                each.synchronize()
-        raise
-    answers = []
-    for current.rank, each in enumerate(searches):
-        answers.append(each.finish(names))
-    return answers
 
 
 def prepared(partition: Partition, communicator: Communicator) -> PersistentSearch | DeviceSearch:

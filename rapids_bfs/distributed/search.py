@@ -47,9 +47,8 @@ def searched(graph: Any, sources: np.ndarray, options: Options) -> DistributedRe
     if transport == GATHERED:
         answers, totals = search_gathered(launcher, graph.partitions, sources, options)
     elif transport == ONE_LAUNCH and isinstance(launcher, Threads):
-        from .persistent import search_together
-
-        answers = launcher.call_together(search_together, sources, options, search_id, each=[graph.partitions])
+        together = graph.partitions[0].cache["search"].search_together
+        answers = launcher.call_together(together, sources, options, search_id, each=[graph.partitions])
         totals = answers[0].totals
     else:
         given = sources, options, search_id

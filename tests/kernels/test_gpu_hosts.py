@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -259,6 +260,25 @@ def contexts(monkeypatch):
     monkeypatch.setattr(gpu_launch, "library", lambda: driver)
     monkeypatch.setattr(gpu_launch, "primary_context", cache(gpu_launch.primary_context.__wrapped__))
     return driver
+
+
+@pytest.mark.parametrize("own", [0, 10, 11])
+def test_contexts_in_turn(contexts, own):
+    """The thread's own is current again afterwards, whatever happened. Each is set once."""
+    contexts.current = own
+
+    def interrupted():
+        with gpu_launch.InTurn() as make_current:
+            for context in 10, 11:
+                make_current(context)
+                assert contexts.current == context
+            with mock.patch.object(contexts, "cuCtxSetCurrent", side_effect=AssertionError):
+                make_current(11)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert contexts.current == own
 
 
 class Second(Nothing):

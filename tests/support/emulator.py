@@ -94,6 +94,7 @@ class EmulatedDevice(Device):
     l2_bytes = 1 << 20
     resident_blocks = 1
     stream_handle = 0
+    context = None
 
     def __init__(self, seed):
         self.random = Random(seed)
@@ -103,6 +104,9 @@ class EmulatedDevice(Device):
         return nullcontext()
 
     active = current
+
+    def in_turn(self):
+        return nullcontext(lambda context: None)
 
     def free_bytes(self):
         return 1e9

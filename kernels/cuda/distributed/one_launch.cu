@@ -13,7 +13,8 @@
 //
 // `Search` has the rank's own arrays as in `search.cu`, and visited[BITMAPS][words of own] as in direction_optimizing;
 // `target` is a local id, -1 if there is none or another rank owns it; `number` is the id of the search, the same on all
-// ranks and different for each search. `sources` are local ids, in the host's memory.
+// ranks and different for each search. `source` is the first of this rank's `count` sources, `sources` are all of them if
+// there are more, in the host's memory; local ids.
 //
 //   isolated[words of all]  bitmap over all global ids: vertices without edges, and unused global ids
 //   marked[words of all]    bitmap over all global ids: visited, or sent to the owner by this rank; of its own vertices,
@@ -23,7 +24,8 @@
 //   outcome[OUTCOME_FIELDS] in the host's memory: the id of the search when it is done, its number of levels (GIVEN_UP
 //                           if there is no end), the largest distance, the vertices reached by all ranks, and 1 + the
 //                           rank that did not arrive, or 0
-//   predecessors            at a multiple of 16 bytes; the search first stores -1 in all of them
+//   predecessors            at a multiple of 16 bytes; the search first stores -1 in all of them, unless `fresh` says
+//                           CLEARED
 //   trace[levels + 1]       as in direction_optimizing, for levels below TRACED
 //
 // Work: as in direction_optimizing; over the links 8 bytes per pair (16 with int64), and per bottom-up level the changed
@@ -94,6 +96,12 @@ __device__ __forceinline__ void clear_predecessors(const Search<Vertex, Offset>&
     if (groups * PLACES + thread < s.n) s.predecessors[groups * PLACES + thread] = -1;
 }
 
+// One of this rank's own sources. To load the first from the host's memory would take a microsecond.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ Vertex source_of(const Search<Vertex, Offset>& s, long long which) {
+    return which == 0 ? static_cast<Vertex>(s.source) : s.sources[which];
+}
+
 // Enqueue this rank's own sources. While the ranks meet, predecessors are cleared.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
@@ -106,7 +114,7 @@ __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s,
         Vertex vertex[1] = {0};
         Offset first[1], degree[1];
         if (keep[0]) {
-            vertex[0] = s.sources[start + w.lane];
+            vertex[0] = source_of(s, start + w.lane);
             atomicOr(s.visited + word_of(vertex[0]), bit_of(vertex[0]));
             s.distances[vertex[0]] = 0;
             ++found;
@@ -116,7 +124,7 @@ __device__ __forceinline__ bool enqueue_sources(const Search<Vertex, Offset>& s,
         append_to_queue(s, 0, &x.tally->tail, keep, vertex, first, degree);
     }
     const auto clear = [&] {
-        if (s.predecessors) clear_predecessors(s);
+        if (s.predecessors && s.fresh != CLEARED) clear_predecessors(s);
     };
     return end_phase(s, x, w, p, found, clear);
 }
@@ -373,7 +381,7 @@ __device__ __forceinline__ void end_search(const Search<Vertex, Offset>& s, cons
     }
     __syncthreads();
     if (!last) return;
-    for (long long i = threadIdx.x; i < s.count; i += blockDim.x) s.distances[s.sources[i]] = 0;
+    for (long long i = threadIdx.x; i < s.count; i += blockDim.x) s.distances[source_of(s, i)] = 0;
     __syncthreads();
     if (threadIdx.x != 0) return;
     s.state->target_level = 0;

@@ -77,6 +77,27 @@ class Within:
             call("cuCtxSetCurrent", ctypes.c_void_p(self.before))
 
 
+class InTurn:
+    """A context manager whose value is a function that makes a context of the driver current in this thread.
+
+    The thread's own context is current again at the end, not between one and the next.
+    """
+
+    __slots__ = ("before", "now")
+
+    def __enter__(self) -> Callable[[int | None], None]:
+        self.before = self.now = current_context()
+        return self._switch
+
+    def _switch(self, context: int | None) -> None:
+        if context != self.now:
+            self.now = context
+            call("cuCtxSetCurrent", ctypes.c_void_p(context))
+
+    def __exit__(self, *raised: object) -> None:
+        call("cuCtxSetCurrent", ctypes.c_void_p(self.before))
+
+
 def address(array: Any) -> int:
     """The address of an array on the device."""
     return int(array.data.ptr if is_cupy_array(array) else array.__cuda_array_interface__["data"][0])

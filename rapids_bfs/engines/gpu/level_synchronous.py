@@ -22,7 +22,7 @@ from ...kernels import PROGRESS, TARGET_LEVEL
 from ...result import BFSResult
 from ...trace import Step
 from ..base import Options, Traversal, kernel_limit
-from .launch import CompiledKernel, Within
+from .launch import CompiledKernel, InTurn, Within
 
 NONE = -1
 SOURCES_AT_ONCE = 1024
@@ -50,6 +50,10 @@ class Device(ABC):
     def current(self) -> AbstractContextManager[Any]:
         """A context manager in which the device is this thread's, for every library."""
         return Within(self.context)
+
+    def in_turn(self) -> AbstractContextManager[Callable[[int | None], None]]:
+        """A context manager whose value makes the context of one device after another this thread's."""
+        return InTurn()
 
     @abstractmethod
     def active(self) -> AbstractContextManager[Any]:

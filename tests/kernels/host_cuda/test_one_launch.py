@@ -221,9 +221,20 @@ def test_after_a_failure_in_one_thread_the_next_search_is_right(where, error):
         assert_finds(graph, whole, [1])
 
 
+def test_a_long_search_is_seen_when_it_reports(monkeypatch):
+    """The host does not wait in the driver, where it would wait for what the kernels do afterwards too."""
+    monkeypatch.setattr(one_launch, "SPINS", 0)
+    monkeypatch.setattr(one_launch, "YIELDS", 1 << 40)
+    whole = generate("rmat:6")
+    graph = in_one_thread(whole, 2, 0)
+    with mock.patch.object(PersistentSearch, "synchronize", side_effect=AssertionError("waits in the driver")):
+        assert_finds(graph, whole, [1])
+
+
 def test_nothing_runs_on_after_an_interrupt_at_any_line(monkeypatch):
     """In what one thread does for all ranks. The next search is right."""
     monkeypatch.setattr(one_launch, "SPINS", 2)
+    monkeypatch.setattr(one_launch, "YIELDS", 2)
     monkeypatch.setattr(interrupts, "TRACED", one_launch.__file__)
     graph = in_one_thread(generate("star:6"), 2, 0)
     searches = [partition.cache["search"] for partition in graph.partitions]
@@ -336,7 +347,9 @@ def test_reached_target():
 
 
 FAULTS = {
-    "begin: predecessors that nobody wrote": Fault("if (s.predecessors) clear_predecessors(s);", ";", test_top_down),
+    "begin: predecessors that nobody wrote": Fault(
+        "if (s.predecessors && s.fresh != CLEARED) clear_predecessors(s);", ";", test_top_down
+    ),
     "begin: past the end of the predecessors": Fault("groups * PLACES + thread < s.n", "true", test_top_down),
     "expand: parents of another partition": Fault(
         "base + __shfl_sync(ALL, local_id, source)", "__shfl_sync(ALL, local_id, source)", test_top_down
@@ -375,9 +388,10 @@ FAULTS = {
     "sweep: after levels that nobody saw": Fault("publish_all(x, w, ring, p.newest);", ";", test_bottom_up),
     "sweep: long rows that nobody saw": Fault("publish_all(x, w, ring, next);", ";", test_long_rows),
     "queue: all are marked": Fault("x.marked[word] = visited[word];", "x.marked[word] = ~0u;", test_back_to_top_down),
-    "end: a source without edges": Fault("s.distances[s.sources[i]] = 0;", ";", test_isolated_source),
+    "end: a source without edges": Fault("s.distances[source_of(s, i)] = 0;", ";", test_isolated_source),
     "end: what was marked stays": Fault("x.marked[word] = isolated;", ";", test_top_down),
     "begin: over what a failure left": Fault("x.stale * STALE", "0", test_top_down),
+    "begin: the first source alone": Fault("s.sources[which]", "static_cast<Vertex>(s.source)", test_top_down),
 }
 
 
