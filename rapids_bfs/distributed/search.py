@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from operator import attrgetter
 from random import Random
+from time import monotonic_ns
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,7 +19,9 @@ from .level_synchronous import ONE_LAUNCH, search
 from .masks import bitmap_of
 from .result import DistributedResult, level_sums, traced
 
-ID_BITS = 61  # of a search id
+RANDOM_BITS = 29  # of a search id, above those of the time
+TIME_BITS = 32
+TICK_BITS = 8  # a tick of the time has 256 ns, and no phase of a search takes less
 _search_ids = Random()  # seeded by the system, whatever users do to `random`
 
 
@@ -41,7 +44,7 @@ def searched(graph: Any, sources: np.ndarray, options: Options) -> DistributedRe
         options = replace(options, vertices=bitmap_of(graph, vertices))
     launcher = graph.launcher
     sources = np.asarray(sources, np.int64)
-    search_id = 1 + _search_ids.getrandbits(ID_BITS)
+    search_id = _new_search_id()
     transport = graph.transport  # of this search: the next may go another transport
     traffic: Any = None, None
     if transport == GATHERED:
@@ -67,6 +70,16 @@ def searched(graph: Any, sources: np.ndarray, options: Options) -> DistributedRe
     return DistributedResult(
         graph, sources, answers, totals.reached, depth, options.depth_limit, options.target, trace, vertices
     )
+
+
+def _new_search_id() -> int:
+    """A positive number of at most 62 bits, different for each search.
+
+    A search in one launch counts its phases from there. The lower half is a time, which has gone further than the
+    phases of any earlier search that this machine began. It begins again after 18 minutes. See `ranks.cuh`.
+    """
+    ticks = (monotonic_ns() >> TICK_BITS) % (1 << TIME_BITS)
+    return 1 + (_search_ids.getrandbits(RANDOM_BITS) << TIME_BITS) + ticks
 
 
 class DistributedTraversal(Traversal):

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from rapids_bfs._core.cuda import driver, nvml
 from rapids_bfs._core.cuda.peer_access import obstacle_of_all
-from rapids_bfs.distributed import peer_memory
+from rapids_bfs.distributed import peer_memory, search
 from rapids_bfs.distributed.communicators import Aborted, ThreadCommunicator
 from rapids_bfs.distributed.peer_memory import GRANULARITY, AtWork, Lease, at_work, hold, release
 from rapids_bfs.distributed.windows import Location, open_windows, unfit
@@ -424,3 +424,13 @@ def test_the_driver_is_asked(monkeypatch):
     assert driver.pci_bus_id(1) == "0000:1b:11.0"
     assert [driver.under_mps(ordinal) for ordinal in range(3)] == [False, True, False]
     assert asked == [133] * 3
+
+
+def test_search_ids_go_on_with_the_time():
+    """In their lower halves, which all words of a message between GPUs carry: another search's are earlier."""
+    ticks = 5, 5 + (1 << 32), 9, (1 << 32) - 1
+    with mock.patch.object(search, "monotonic_ns", side_effect=[256 * tick + 255 for tick in ticks]):
+        ids = [search._new_search_id() for _ in ticks]
+    assert [each % (1 << 32) for each in ids] == [6, 6, 10, 0]
+    assert len(set(ids)) == 4
+    assert all(0 < each <= 1 << 61 for each in ids)

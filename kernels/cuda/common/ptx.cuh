@@ -36,13 +36,32 @@ __device__ inline unsigned load_acquire(const unsigned* address) {
 #endif
 }
 
-// Store into the memory of any GPU, with release semantics: what this thread wrote before, or acquired from others, is
-// seen by whoever loads the value with acquire semantics.
-__device__ inline void store_release_system(unsigned long long* address, unsigned long long value) {
+// Release what this thread wrote before, or acquired from others, to all GPUs and the host: whoever acquires a value that
+// it stores afterwards sees it.
+__device__ inline void release_system() {
 #ifdef __CUDA_ARCH__
-    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
 #else
-    on_host::store_release(address, value);
+    __threadfence_system();
+#endif
+}
+
+// Store into the memory of any GPU, all 8 bytes at once, and load what another GPU may store, without any order.
+__device__ inline void store_relaxed_system(unsigned long long* address, unsigned long long value) {
+#ifdef __CUDA_ARCH__
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+#else
+    on_host::store_relaxed(address, value);
+#endif
+}
+
+__device__ inline unsigned long long load_relaxed_system(const unsigned long long* address) {
+#ifdef __CUDA_ARCH__
+    unsigned long long now;
+    asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(now) : "l"(address) : "memory");
+    return now;
+#else
+    return on_host::load_relaxed(address);
 #endif
 }
 

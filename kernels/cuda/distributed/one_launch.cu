@@ -72,14 +72,22 @@ __device__ __forceinline__ bool end_phase(const Search<Vertex, Offset>& s, const
     return barrier_of_ranks(s, x, stamp, w.found, w.result, meanwhile);
 }
 
+// Copy a bitmap over all global ids to others, 16 bytes at a time: its length is a multiple of 32 bytes, as strides are
+// of 256 vertices.
+template <typename Vertex, typename Offset, typename... Bitmaps>
+__device__ __forceinline__ void copy_bitmap(const Ranks<Vertex, Offset>& x, const Worker& w, const unsigned* from,
+                                            Bitmaps*... to) {
+    const long long groups = x.partitions * x.stride / (4 * WARP);
+    for (long long group = w.thread; group < groups; group += w.threads) {
+        const uint4 four = reinterpret_cast<const uint4*>(from)[group];
+        ((reinterpret_cast<uint4*>(to)[group] = four), ...);
+    }
+}
+
 // Reset the bitmaps over all global ids for the next search.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void reset_bitmaps(const Ranks<Vertex, Offset>& x, const Worker& w) {
-    for (long long word = w.thread; word < x.partitions * x.stride / WARP; word += w.threads) {
-        const unsigned isolated = __ldg(x.isolated + word);
-        for (int which = 0; which < 2; ++which) bitmap_of(x, x.rank, which)[word] = isolated;
-        x.marked[word] = isolated;
-    }
+    copy_bitmap(x, w, x.isolated, bitmap_of(x, x.rank, 0), bitmap_of(x, x.rank, 1), x.marked);
 }
 
 // Store -1 for all predecessors before any is written: 16 bytes a store, which takes half as long as to store -1 in the
@@ -322,9 +330,7 @@ __device__ __forceinline__ bool go_bottom_up(const Search<Vertex, Offset>& s, co
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ bool return_to_queue(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                                 const Worker& w, Progress& p, BitmapRing& ring) {
-    const unsigned* const visited = bitmap_of(x, x.rank, p.newest);
-    for (long long word = w.thread; word < x.partitions * x.stride / WARP; word += w.threads)
-        x.marked[word] = visited[word];
+    copy_bitmap(x, w, bitmap_of(x, x.rank, p.newest), x.marked);
     const unsigned* const before = ring.at(ring.newest - 1);
     const unsigned* const newest = ring.visited();
     queue_from_bitmap(s, before, newest, ring.add(SKIP), 0, &x.tally->tail, w.warp, w.warps, w.list);
@@ -368,27 +374,31 @@ __device__ __forceinline__ bool expand_level(const Search<Vertex, Offset>& s, co
     return true;
 }
 
-// Write the outcome, by the last block that is done. Distances of sources without edges have been overwritten.
+// Write the outcome except for `DONE`, by one thread. All blocks know it before they write distances.
 template <typename Vertex, typename Offset>
-__device__ __forceinline__ void end_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
-                                           const Worker& w, const Progress& p, bool given_up) {
+__device__ __forceinline__ void write_outcome(const Ranks<Vertex, Offset>& x, const Worker& w, const Progress& p,
+                                              bool given_up) {
+    if (w.thread != 0) return;
+    x.outcome[LEVELS] = given_up ? GIVEN_UP : p.level;
+    x.outcome[DEPTH] = p.level - (p.level && p.vertices == 0);
+    x.outcome[REACHED] = w.result->reached;
+}
+
+// Tell the host that the search is done, by the last block that is. Distances of sources without edges have been
+// overwritten.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void end_search(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x) {
     __shared__ bool last;
     __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        last = atomicInc(&x.tally->finished, gridDim.x - 1) == gridDim.x - 1;
-        __threadfence();
-    }
+    if (threadIdx.x == 0) last = atomic_add_acq_rel(&x.tally->finished, 1u) == gridDim.x - 1;
     __syncthreads();
     if (!last) return;
     for (long long i = threadIdx.x; i < s.count; i += blockDim.x) s.distances[source_of(s, i)] = 0;
     __syncthreads();
     if (threadIdx.x != 0) return;
     s.state->target_level = 0;
-    x.outcome[LEVELS] = given_up ? GIVEN_UP : p.level;
-    x.outcome[DEPTH] = p.level - (p.level && p.vertices == 0);
-    x.outcome[REACHED] = w.result->reached;
-    __threadfence_system();
+    x.tally->finished = 0;
+    release_system();
     x.outcome[DONE] = s.number;
 }
 
@@ -420,8 +430,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search_partition(const __grid
         if (!expand_level(s, x, w, p, ring)) return;
         given_up = p.level > x.vertices;  // more levels than vertices: as many if each reaches one and the last none
     }
+    write_outcome(x, w, p, given_up);
     write_distances<false>(s, ring, static_cast<int>(s.unreached), true, false, w.warp, w.warps);
-    end_search(s, x, w, p, given_up);
+    end_search(s, x);
     reset_bitmaps(x, w);  // while the host goes on
     reset_for_next_search(s, w.warp, w.warps);
 }

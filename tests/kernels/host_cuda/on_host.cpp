@@ -28,6 +28,7 @@ constexpr std::size_t PAGE_BYTES = 4096;
 constexpr unsigned CALM = 8;             // one pause in so many lets another thread take over
 constexpr unsigned MAX_OFFERS = 4;       // threads to draw the fastest from: more make speeds more unequal
 constexpr unsigned MAX_LOADS = 64;       // in vain, before a launch that waits for another sleeps
+constexpr unsigned LATE = 16;            // one in so many stores into memory of several grids
 constexpr long MAX_SWITCHES = 1L << 23;  // with more, a launch counts as endless
 
 struct Fiber {
@@ -296,8 +297,11 @@ std::uint64_t load_acquire(const unsigned long long* place) {
     return now;
 }
 
-void store_release(unsigned long long* place, std::uint64_t value) {
+std::uint64_t load_relaxed(const unsigned long long* place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
+
+void store_relaxed(unsigned long long* place, std::uint64_t value) {
     pause();
+    if (!current->random.below(LATE)) usleep(1);  // stores arrive in any order
     __atomic_store_n(place, value, __ATOMIC_RELEASE);
 }
 

@@ -36,9 +36,11 @@ const char* run(const Shape& shape, void (*thread)(const void*), const void* ker
 // A point at which another thread may take over.
 void pause();
 
-// Memory that several grids use. A load is a point at which another grid may take over too.
+// Memory that several grids use. A load with acquire semantics is a point at which another grid may take over too; a
+// store may come late.
 std::uint64_t load_acquire(const unsigned long long* place);
-void store_release(unsigned long long* place, std::uint64_t value);
+std::uint64_t load_relaxed(const unsigned long long* place);
+void store_relaxed(unsigned long long* place, std::uint64_t value);
 
 // Meet the other threads of the warp. Returns the values of all, by lane; valid until the next meeting.
 const std::uint64_t* meet_warp(Operation operation, std::uint64_t value = 0);

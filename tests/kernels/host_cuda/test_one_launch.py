@@ -378,7 +378,13 @@ FAULTS = {
     "barrier: what a block found is lost": Fault("static_cast<Counter>(*found) << ARRIVED_BITS", "0", test_top_down),
     "barrier: what a block found adds up": Fault("*found = 0;", ";", test_reached_target),
     "message: the pairs add up": Fault("if (to) tally->sent[lane] = 0;", ";", test_top_down),
-    "barrier: without waiting": Fault("load_acquire_system(&message->stamp) != stamp", "false", test_top_down),
+    "message: rows that are left are not reported": Fault("(left != 0) * LEFT", "0", test_long_rows),
+    "barrier: without waiting": Fault(
+        "!load_message(message, stamp, halves)", "load_message(message, stamp, halves), false", test_top_down
+    ),
+    "barrier: without waiting for all of a message": Fault(
+        "complete = complete && words[i] >> 32 == (stamp & ALL);", ";", test_top_down
+    ),
     "publish: to none but itself": Fault(
         "if (word + k * step < end) bitmap_of(x, partition, which)[slice + word + k * step] = bits[k];",
         "if (word + k * step < end) bitmap_of(x, x.rank, which)[slice + word + k * step] = bits[k];",
@@ -387,10 +393,18 @@ FAULTS = {
     "sweep: into what others read": Fault("1 - p.newest", "p.newest", test_bottom_up),
     "sweep: after levels that nobody saw": Fault("publish_all(x, w, ring, p.newest);", ";", test_bottom_up),
     "sweep: long rows that nobody saw": Fault("publish_all(x, w, ring, next);", ";", test_long_rows),
-    "queue: all are marked": Fault("x.marked[word] = visited[word];", "x.marked[word] = ~0u;", test_back_to_top_down),
+    "queue: all are marked": Fault(
+        "copy_bitmap(x, w, bitmap_of(x, x.rank, p.newest), x.marked);",
+        "for (long long i = w.thread; i < x.partitions * x.stride / WARP; i += w.threads) x.marked[i] = ~0u;",
+        test_back_to_top_down,
+    ),
     "end: a source without edges": Fault("s.distances[source_of(s, i)] = 0;", ";", test_isolated_source),
-    "end: what was marked stays": Fault("x.marked[word] = isolated;", ";", test_top_down),
-    "begin: over what a failure left": Fault("x.stale * STALE", "0", test_top_down),
+    "end: what was marked stays": Fault(
+        "copy_bitmap(x, w, x.isolated, bitmap_of(x, x.rank, 0), bitmap_of(x, x.rank, 1), x.marked);",
+        "copy_bitmap(x, w, x.isolated, bitmap_of(x, x.rank, 0), bitmap_of(x, x.rank, 1));",
+        test_top_down,
+    ),
+    "begin: over what a failure left": Fault("(x.stale != 0) * STALE", "0", test_top_down),
     "begin: the first source alone": Fault("s.sources[which]", "static_cast<Vertex>(s.source)", test_top_down),
 }
 
