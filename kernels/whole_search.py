@@ -12,11 +12,12 @@ GROUP = 4  # in-neighbours that lie together in memory
 TILE = 32  # bitmap words that a warp sweeps at a time, at most
 TILES = 4  # tiles that it takes at a time, at most
 LIST = 1536  # vertices of these tiles on its list, at most
-RECENT = 2048  # vertices that a block of a cluster remembers, twice that if neighbours are in its queue
+RECENT = 2048  # vertices that a block remembers in deep levels, twice that if neighbours are in its queue
 BITMAPS = 8  # of visited vertices, in turn
 # The arrays of an answer: those of the last search, or others, which may hold anything, or -1 in all of `predecessors`.
 OWN, FRESH, CLEARED = range(3)
-STATE_BYTES = 1024  # of `State`, at most
+MOST_BLOCKS = 256  # that expand deep levels together
+STATE_BYTES = 8192  # of `State`, at most
 
 # Constants and sizes that every kernel of this kind has.
 COMMON = {
@@ -55,10 +56,10 @@ SEARCH = Parameters(
     inherited=len(ARRAYS),
     numbers=(
         *("n", "m", "count", "source", "depth_limit", "target", "alpha", "beta", "dense"),
-        *("single_block_chunks", "cluster_chunks", "capacity", "edge_bits", "shrinking_levels", "tile", "number"),
+        *("single_block_chunks", "deep_chunks", "capacity", "edge_bits", "shrinking_levels", "tile", "number"),
         *("fresh", "unreached", "passes", "meet"),
     ),
-    constants=COMMON | {"RECENT": RECENT, "BITMAPS": BITMAPS, "CLEARED": CLEARED},
+    constants=COMMON | {"RECENT": RECENT, "BITMAPS": BITMAPS, "CLEARED": CLEARED, "MOST_BLOCKS": MOST_BLOCKS},
     sizes=(
         *SIZES,
         *(

@@ -103,7 +103,7 @@ def search(threads, shapes):
                     expected = bfs(graph, [0, far], engine="cpu:sequential", **options).distances
                     np.testing.assert_array_equal(bfs(graph, [0, far], engine=engine, **options).distances, expected)
             traversal = registered()[name].prepare(graph, "direction-optimizing")
-            traversal.tune(replace(tuning, grid=4, cluster=2, deep=-1, single_block_chunks=2, cluster_chunks=40))
+            traversal.tune(replace(tuning, grid=4, cluster=2, deep=-1, single_block_chunks=2, deep_chunks_of_block=20))
             expected = bfs(graph, far, engine="cpu:sequential").distances
             np.testing.assert_array_equal(traversal.run(np.array([far])).distances, expected)
         sources = np.arange(100) % graph.num_vertices

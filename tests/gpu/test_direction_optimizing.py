@@ -14,6 +14,7 @@ from rapids_bfs.testing import assert_valid_bfs
 
 NEVER, ALWAYS = 1, 1 << 40  # alpha: go bottom-up never, or at once
 WHOLE = replace(DEFAULT, grid=1 << 20)  # however small the graph is
+DEEP = replace(WHOLE, deep=-1, single_block_chunks=0)
 TUNINGS = {
     "default": DEFAULT,
     "grid, top-down": replace(WHOLE, single_block_chunks=0, alpha=NEVER),
@@ -22,9 +23,11 @@ TUNINGS = {
     "alone and to and fro": replace(WHOLE, single_block_chunks=40, alpha=30, beta=2, shrinking_levels=1),
     "grid, dense": replace(WHOLE, single_block_chunks=0, alpha=NEVER, dense=ALWAYS, dense_edges=0),
     "dense and bottom-up": replace(WHOLE, single_block_chunks=0, dense=ALWAYS, dense_edges=0),
-    "cluster": replace(WHOLE, cluster=8, deep=-1, single_block_chunks=4, cluster_chunks=2000),
-    "large cluster": replace(WHOLE, cluster=16, deep=-1, single_block_chunks=0, cluster_chunks=16_000),
-    "too little room": replace(WHOLE, cluster=2, deep=-1, single_block_chunks=20, cluster_chunks=60, capacity=40),
+    "deep": replace(WHOLE, cluster=8, deep=-1, single_block_chunks=4),
+    "deep, large frontiers": replace(DEEP, deep_chunks=1 << 20, deep_chunks_of_block=1000),
+    "deep, few blocks": replace(DEEP, grid=5, cluster=4),
+    "deep, too little room": replace(DEEP, single_block_chunks=20, capacity=40),
+    "deep, few blocks with too little room": replace(DEEP, grid=3, cluster=2, capacity=40, deep_chunks_of_block=30),
     "too little room alone": replace(WHOLE, single_block_chunks=40, capacity=40),
     "small blocks": replace(WHOLE, single_block_chunks=100, threads=256, blocks=4),
     "waiting in the driver": replace(DEFAULT, spin=False),

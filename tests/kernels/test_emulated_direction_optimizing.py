@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from emulator import EmulatedDevice, emulate, emulated
 from oracle import assert_answer, random_graph, random_options
-from tunings import CLUSTER, TUNINGS
+from tunings import DEEP, TUNINGS
 
 from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options
@@ -42,7 +42,7 @@ def test_random_graphs(tuning):
         assert_right(search, sources, **options)
 
 
-@pytest.mark.parametrize("tuning", ["one block", "cluster", "cluster, after one block"])
+@pytest.mark.parametrize("tuning", ["one block", "deep", "deep, after one block"])
 @pytest.mark.parametrize("spec", ["grid:9", "star:70"])
 def test_many_edges(tuning, spec):
     """Levels that take a cluster several rounds, and vertices that all its blocks visit."""
@@ -55,18 +55,18 @@ def test_blocks_with_unequal_numbers_of_chunks():
     children = np.repeat(np.arange(1, 61), np.repeat([3, 1], [40, 20]))
     middle = 61 + np.arange(len(children))
     ends = np.r_[np.zeros(60, int), children, middle], np.r_[1:61, middle, middle + len(children)]
-    search = DirectionOptimizing(as_graph(ends, directed=False), EmulatedDevice(4), replace(CLUSTER, capacity=256))
+    search = DirectionOptimizing(as_graph(ends, directed=False), EmulatedDevice(4), replace(DEEP, capacity=256))
     assert_right(search, [0])
 
 
 def test_a_full_memory(monkeypatch):
     """A block forgets vertices that it visited, and visits them again."""
     monkeypatch.setattr(SMALL_LEVELS, "RECENT", 4)
-    assert_right(DirectionOptimizing(generate("grid:9"), EmulatedDevice(2), CLUSTER), [5])
+    assert_right(DirectionOptimizing(generate("grid:9"), EmulatedDevice(2), DEEP), [5])
 
 
 def test_wide_types():
     graph = generate("grid:6")
     wide = Graph(graph.offsets.astype(np.int64), graph.targets.astype(np.int64), directed=False)
-    for tuning in ("cluster", "dense"):
+    for tuning in ("deep", "dense"):
         assert_right(DirectionOptimizing(wide, EmulatedDevice(3), TUNINGS[tuning]), [9, 0])

@@ -45,7 +45,7 @@ class Nothing(EmulatedDevice):
     """Its kernels do nothing but, when they are waited for, say that a search is done."""
 
     engine = "nothing"
-    small_rows = True
+    small_rows = deep_by_grid = True
     multiprocessors = resident_blocks = 2
 
     def __init__(self, shared=227):
@@ -133,7 +133,7 @@ def test_shared_memory_is_what_the_device_has(capability, types, monkeypatch):
         assert search.parameters.capacity >= search.parameters.single_block_chunks > 30
         assert max(device.asked) + one_launch.STATIC_BYTES <= device.most_shared_bytes
         if SHARED_MEMORY[capability] == 227:
-            assert (search.parameters.capacity, search.parameters.cluster_chunks) == (1536, 8192)
+            assert search.parameters.capacity == 1536
 
 
 @pytest.mark.parametrize(("l2_bytes", "passes"), [(1 << 20, 1), (400, 1), (399, 2), (200, 2), (199, 1), (0, 1)])
@@ -188,16 +188,35 @@ def test_a_device_without_cooperative_launches_runs_one_block(name, monkeypatch)
     ],
 )
 def test_clusters_are_the_largest_that_the_device_grants(largest, multiprocessors, asked, granted, monkeypatch):
-    """A search's thresholds go by these."""
+    """A search's thresholds go by these. Only Numba-CUDA and the deterministic search ask for clusters."""
     monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
+    monkeypatch.setattr(Nothing, "deep_by_grid", False)
     device = Nothing()
     device.largest_cluster, device.multiprocessors = largest, multiprocessors
-    search = DirectionOptimizing(generate("path:9"), device)
+    search = DirectionOptimizing(generate("path:70000"), device)
     assert device.clusters_asked == asked
-    assert search.parameters.cluster_chunks == 8192 * granted // 16
+    assert search.deep_chunks == (512 * granted if granted > 1 else 0)
     device.clusters_asked.clear()
+    monkeypatch.setattr(Nothing, "deep_by_grid", True)
+    search = DirectionOptimizing(generate("path:9"), device)
+    assert device.clusters_asked == []
     assert search.deterministic.parameters.cluster_edges <= UNROLL * deterministic.DEFAULT.threads * granted
     assert device.clusters_asked == asked
+
+
+@pytest.mark.parametrize(
+    ("blocks", "vertices", "chunks"),
+    [(1, 70_000, 0), (2, 70_000, 1024), (16, 70_000, 8192), (256, 70_000, 8192), (257, 70_000, 0), (16, 8000, 2000)],
+)
+def test_how_many_chunks_all_blocks_expand_together(blocks, vertices, chunks):
+    """A part of what their queues hold, and what the grid's queue holds where they distribute them: it has 8 bytes for
+    each vertex, and a chunk has 32."""
+    device = Nothing()
+    device.multiprocessors = blocks
+    search = DirectionOptimizing(
+        generate(f"path:{vertices}"), device, replace(direction_optimizing.DEFAULT, grid=blocks)
+    )
+    assert search.deep_chunks == chunks
 
 
 OPERATIONS = {

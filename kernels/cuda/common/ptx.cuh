@@ -148,19 +148,6 @@ __device__ inline void cluster_barrier() {
 #endif
 }
 
-// Wait for all blocks of the cluster. What each wrote before to its own shared memory is seen after; other writes may
-// still be in flight, which takes a fence that compilers before CUDA 12.7 do not know.
-__device__ inline void cluster_barrier_shared() {
-#if __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1207
-    asm volatile(
-        "fence.release.sync_restrict::shared::cta.cluster;\n\tbarrier.cluster.arrive.relaxed;\n\t"
-        "barrier.cluster.wait.acquire;" ::
-            : "memory");
-#else
-    cluster_barrier();
-#endif
-}
-
 // The address in block `rank` of the cluster that corresponds to `mine` in this block's shared memory.
 template <typename T>
 __device__ inline T* map_shared_rank(T* mine, int rank) {

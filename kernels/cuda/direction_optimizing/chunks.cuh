@@ -7,6 +7,20 @@ constexpr int CHUNK = GROUP;         // a thread for each edge of a chunk
 constexpr int MAX_LEVELS = 1 << 20;  // before the grid meets again, so that the others see some progress
 constexpr int HERE = -1;             // no place in `targets`
 
+// The threads of a block that take part, which are its first.
+template <int MOST>
+struct FirstThreads {
+    static constexpr int SIZE = THREADS < MOST ? THREADS : MOST;
+
+    static __device__ inline void barrier() {
+        if (SIZE == THREADS) {
+            __syncthreads();
+        } else {
+            named_barrier<SIZE>();
+        }
+    }
+};
+
 // Up to CHUNK edges of a vertex, in a queue in shared memory. `rest` counts the edges from `first` to the end of the
 // vertex's row; it is negated in all chunks of a vertex but the first, and 0 where there is nothing. Where `first` is
 // HERE, the neighbours themselves are `neighbors`, -1 in place of the one that the vertex was reached from.

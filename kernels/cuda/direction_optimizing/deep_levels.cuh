@@ -1,6 +1,7 @@
-// Top-down levels of small frontiers by the blocks of a cluster, on graphs with many levels.
+// Top-down levels of small frontiers by all blocks of the grid, on graphs with many levels.
 //
-// A block goes several levels ahead with the vertices that it reaches before it meets the others. So it may give a
+// Each block has a queue of its own, and goes several levels ahead with the vertices that it reaches before it meets the
+// others. So it may give a
 // vertex too large a distance, and `atomicMin` lets the smallest win; the block that lowers a distance expands the vertex
 // in its next step. When all blocks have gone as many levels, every distance up to theirs is right. By induction: a vertex at
 // distance d has an in-neighbour at d - 1, which some block got right and expanded in the step for d; there it lowered
@@ -14,11 +15,20 @@
 
 constexpr int RECENT = 1 << 11;  // vertices that a block remembers, twice that if SMALL_ROWS
 
+using Deep = FirstThreads<256>;
+
+// What blocks know after they met.
+struct Meeting {
+    int total, most, before;  // chunks of all, most of one, and of all before this one
+    int stop;                 // the level before which all stop
+};
+
 // What a block has in shared memory besides its queues.
 struct DeepState {
-    int counts[2];                  // chunks of its queue when all meet, in turn
-    int stops[2];                   // the level before which all stop, as far as known when they meet, in turn
-    int totals[2][THREADS / WARP];  // chunks that each warp appends, in turn
+    int filled;                        // chunks of the frontier that it loads
+    int stops_before;                  // the level before which it wants all to stop
+    int totals[2][Deep::SIZE / WARP];  // chunks that each warp appends, in turn
+    Meeting met;                       // what came of the last meeting
 };
 
 __device__ inline int exchange(int* place, int value) { return atomicExch(place, value); }
@@ -38,50 +48,12 @@ __device__ inline bool not_recently_seen(Vertex* recent, Vertex vertex) {
     return exchange(recent + place, vertex) != vertex;
 }
 
-// The chunk at `place`: of this block's queue or, where chunks are distributed, of the queue of the block that owns it.
+// The chunks of a level that a block expands: those from `from` to `stop` of a queue.
 template <typename Chunk>
-__device__ __forceinline__ const Chunk* chunk_at(Chunk* queue, int place, bool inside, bool spread, int until,
-                                                 int before) {
-    const Chunk* chunk = queue + place;
-    if (spread) {
-        int owner = 0;  // the first block whose chunks, with those of all before it, reach past `place`
-#pragma unroll
-        for (int step = WARP / 2; step; step /= 2) {
-            const int passed = __shfl_sync(ALL, until, owner + step - 1);
-            owner += passed <= place ? step : 0;
-        }
-        const int others = __shfl_sync(ALL, before, owner);
-        chunk = map_shared_rank(queue + (inside ? place - others : 0), inside ? owner : 0);
-    }
-    return chunk;
-}
-
-// The chunks of a level that a block expands: those from `from` to `stop`, of its own queue or, if `spread`, of those of
-// all blocks, one after the other. Then `until` and `before` count the chunks of the blocks up to that of the lane's
-// rank, and without it.
 struct Share {
+    const Chunk* queue;
     int from, stop;
-    int until = 0, before = 0;
-    bool spread = false;
 };
-
-// An even share for each block, where the block of the lane's rank has `theirs`.
-__device__ __forceinline__ Share even_share(int theirs, int rank, int size) {
-    Share share;
-    share.until = theirs;
-#pragma unroll
-    for (int distance = 1; distance < WARP; distance *= 2) {
-        const int below = __shfl_up_sync(ALL, share.until, distance);
-        share.until += lane_id() >= distance ? below : 0;
-    }
-    const int total = __shfl_sync(ALL, share.until, WARP - 1);
-    const int each = (total + size - 1) / size;
-    share.before = share.until - theirs;
-    share.from = rank * each;
-    share.stop = min(share.from + each, total);
-    share.spread = true;
-    return share;
-}
 
 // A block's part.
 template <bool SMALL_ROWS, typename Vertex, typename Offset>
@@ -91,13 +63,12 @@ struct DeepLevels {
 
     const Search<Vertex, Offset>& s;
     DeepState& local;
-    int size, rank;  // of the cluster, and of the block in it
     int level;
     Chunk *queue, *upcoming;  // of this level and of the next
     Vertex* recent;
     int filled = 0;  // chunks of `upcoming`
     int round = 0;
-    int next_turn = 0;  // of `DeepState::stops`, for when all meet next
+    int turn = 0;  // of `State::standings`
 
     // Room for so many chunks of this warp behind the `filled` chunks of the block, in the order of the warps, so that
     // vertices with neighbours in common stay with one block. All warps call this together.
@@ -105,8 +76,8 @@ struct DeepLevels {
         int* const totals = local.totals[round++ % 2];
         const int lane = lane_id(), warp = threadIdx.x / WARP;
         if (lane == 0) totals[warp] = total;
-        __syncthreads();
-        const int theirs = lane < THREADS / WARP ? totals[lane] : 0;
+        Deep::barrier();
+        const int theirs = lane < Deep::SIZE / WARP ? totals[lane] : 0;
         const int start = filled + warp_reduce_add(lane < warp ? theirs : 0);
         filled += warp_reduce_add(theirs);
         return start;
@@ -114,23 +85,68 @@ struct DeepLevels {
 
     static __device__ __forceinline__ int warp_begin() { return threadIdx.x / WARP * WARP; }
 
-    // Let all blocks stop before this level.
-    __device__ __forceinline__ void stop_before(int which) {
-#pragma unroll 1
-        for (int i = 0; i < size; ++i) atomicMin(map_shared_rank(&local.stops[next_turn], i), which);
-        __threadfence();
-    }
+    // Let all blocks stop before this level, once they have met.
+    __device__ __forceinline__ void stop_before(int which) { atomicMin(&local.stops_before, which); }
 
     __device__ __forceinline__ void load_frontier(long long begin, Frontier frontier) {
         const auto no_room = [&] {
             if (lane_id() == 0) stop_before(level);
         };
-        load_chunks<THREADS>(s, queue, local.counts, no_room, begin, frontier, rank, size);
+        const int rank = static_cast<int>(blockIdx.x), size = static_cast<int>(gridDim.x);
+        load_chunks<Deep::SIZE>(s, queue, &local.filled, no_room, begin, frontier, rank, size);
+        Deep::barrier();
+        filled = local.filled;
+    }
+
+    // Meet all blocks. What a block set in one turn, all have read when it sets it again two turns later.
+    __device__ __forceinline__ void meet(int limit) {
+        Deep::barrier();
+        if (threadIdx.x < WARP) {
+            Standing* const all = s.state->standings[turn];
+            const int lane = lane_id(), rank = static_cast<int>(blockIdx.x), size = static_cast<int>(gridDim.x);
+            if (lane == 0) {
+                all[rank] = {min(filled, limit + 1), local.stops_before};
+                grid_barrier(&s.state->arrived);
+            }
+            __syncwarp();
+            Meeting met = {0, 0, 0, local.stops_before};
+            for (int i = lane; i < size; i += WARP) {
+                const int chunks = __ldcg(&all[i].chunks);
+                met.total += chunks;
+                met.most = max(met.most, chunks);
+                met.before += i < rank ? chunks : 0;
+                met.stop = min(met.stop, __ldcg(&all[i].stops_before));
+            }
+            met.total = warp_reduce_add(met.total);
+            met.most = warp_reduce_max(met.most);
+            met.before = warp_reduce_add(met.before);
+            met.stop = -warp_reduce_max(-met.stop);
+            if (lane == 0) local.met = met;
+        }
+        turn ^= 1;
+        Deep::barrier();
+    }
+
+    // What this block has in its queue. Where there are more edges than threads and some blocks have many more chunks
+    // than others, an even share instead: all copy theirs into the memory of the grid's queue, which is not needed once
+    // all have loaded the frontier from it.
+    __device__ __forceinline__ Share<Chunk> share() {
+        const int total = local.met.total, most = local.met.most, size = static_cast<int>(gridDim.x);
+        const bool uneven = most * size > total / 4 * 5;  // some have a quarter more than others
+        if (most * CHUNK <= Deep::SIZE || !uneven) return {queue, 0, filled};
+        Chunk* const shared = reinterpret_cast<Chunk*>(s.queue);
+        Chunk* const mine = shared + local.met.before;
+        for (int i = threadIdx.x; i < filled; i += Deep::SIZE) mine[i] = queue[i];
+        Deep::barrier();
+        if (threadIdx.x == 0) grid_barrier(&s.state->arrived);
+        Deep::barrier();
+        const int each = (total + size - 1) / size, first = static_cast<int>(blockIdx.x) * each;
+        return {shared, first, min(first + each, total)};
     }
 
     // Expand this block's share of a level: a thread takes a whole chunk, or an edge of one.
     template <bool WHOLE>
-    __device__ __forceinline__ void expand(const Share& share) {
+    __device__ __forceinline__ void expand(const Share<Chunk>& share) {
         constexpr int COUNT = WHOLE ? CHUNK : 1;
         constexpr int PER_THREAD = WHOLE ? 1 : CHUNK;  // threads to a chunk
         const int lane = lane_id();
@@ -139,14 +155,13 @@ struct DeepLevels {
             if (lane_id() == 0) stop_before(level + 1);
         };
         const int end = share.stop * PER_THREAD + warp_begin();  // all warps go the same rounds
-        for (int start = share.from * PER_THREAD + warp_begin(); start < end; start += THREADS) {
+        for (int start = share.from * PER_THREAD + warp_begin(); start < end; start += Deep::SIZE) {
             const int place = (start + lane) / PER_THREAD;
             const bool inside = place < share.stop;
-            const Chunk* chunk = chunk_at(queue, place, inside, share.spread, share.until, share.before);
             const int part = WHOLE ? 0 : lane % CHUNK;  // of the chunk, from which on this thread's edges are
             bool won[COUNT];
             Vertex neighbor[COUNT];
-            const Vertex parent = load_edges(s, chunk, inside, part, won, neighbor);
+            const Vertex parent = load_edges(s, share.queue + place, inside, part, won, neighbor);
             int before[COUNT];
             Chunk next[COUNT];
 #pragma unroll
@@ -178,7 +193,7 @@ struct DeepLevels {
         }
     }
 
-    // Complete the first chunk of a vertex. Has it edges to expand?
+    // Complete the first chunk of a vertex. Has it edges to expand? The only one of an undirected graph leads back.
     __device__ __forceinline__ bool complete(Vertex vertex, Vertex parent, Chunk& next) {
         bool here = false;
         if constexpr (SMALL_ROWS) {
@@ -205,75 +220,60 @@ struct DeepLevels {
         if (!here) prefetch(s.targets + next.first);
         note_parent(s, vertex, parent, next.rest);
         if (vertex == s.target) stop_before(level + 1);
-        return next.rest > 0;
+        return next.rest > (s.in_offsets == s.offsets);
     }
 
     // Go so many levels ahead.
-    __device__ __forceinline__ void go(Share share, int steps) {
+    __device__ __forceinline__ void go(Share<Chunk> share, int steps) {
+        filled = 0;
         for (int step = 1;; ++step) {
             // One edge per thread is less to wait for, one chunk per thread less to do.
-            if ((share.stop - share.from) * CHUNK <= THREADS) {
+            if ((share.stop - share.from) * CHUNK <= Deep::SIZE) {
                 expand<false>(share);
             } else {
                 expand<true>(share);
             }
             ++level;
-            if (s.trace && level <= s.n && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
+            if (s.trace && level <= s.n && thread_of_grid() == 0) s.trace[level] = nanoseconds() * 2;
             swap(queue, upcoming);
             if (step == steps) return;
-            if (share.spread) {
-                cluster_barrier_shared();  // the others have read the queue that the next step writes
-            } else {
-                __syncthreads();
-            }
-            share = {0, filled > s.capacity ? 0 : filled};  // without room, all stop before this level
+            Deep::barrier();
+            share = {queue, 0, filled > s.capacity ? 0 : filled};  // without room, all stop before this level
             filled = 0;
         }
     }
 };
 
-// Top-down levels by the blocks of a cluster, with the frontier in the queue from `begin` on, until it has more than
-// `limit` chunks or one of the queues has no room. Where there are more edges than threads and some blocks have many
-// more chunks than others when they meet, these are distributed evenly. Before it all distances are final or UNLABELED,
-// after it those up to the level that it leaves in `state` are final: `level` if there was no room for the frontier.
+// Top-down levels by all blocks, with the frontier in the queue from `begin` on, until it has too many chunks or one of
+// the blocks has no room. Before it all distances are final or UNLABELED, after it those up to the level that it leaves
+// in `state` are final: `level` if there was no room for the frontier.
 template <bool SMALL_ROWS, typename Vertex, typename Offset>
 __device__ void deep_levels(const Search<Vertex, Offset>& s, int level, long long begin, Frontier frontier, int phase,
-                            int size, int limit, unsigned char* memory) {
+                            unsigned char* memory) {
     using Levels = DeepLevels<SMALL_ROWS, Vertex, Offset>;
     __shared__ DeepState local;
-    const int lane = lane_id(), rank = static_cast<int>(blockIdx.x);
+    if (threadIdx.x >= Deep::SIZE) return;
+    const int limit = static_cast<int>(s.deep_chunks);
     auto* const queue = reinterpret_cast<typename Levels::Chunk*>(memory);
     auto* const upcoming = queue + static_cast<int>(s.capacity);
     auto* const recent = reinterpret_cast<Vertex*>(upcoming + static_cast<int>(s.capacity));
-    Levels b = {s, local, size, rank, level, queue, upcoming, recent};
+    Levels b = {s, local, level, queue, upcoming, recent};
     if (threadIdx.x == 0) {
-        local = {};
-        const long long last = min(s.depth_limit, static_cast<long long>(level) + MAX_LEVELS);
-        local.stops[0] = local.stops[1] = static_cast<int>(last);
+        local.filled = 0;
+        local.stops_before = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + MAX_LEVELS));
     }
-    for (int i = threadIdx.x; i < Levels::REMEMBERED; i += THREADS) recent[i] = -1;
-    cluster_barrier_shared();
+    for (int i = threadIdx.x; i < Levels::REMEMBERED; i += Deep::SIZE) recent[i] = -1;
+    Deep::barrier();
     b.load_frontier(begin, frontier);
-    cluster_barrier_shared();
 
-    int turn = 0;
     for (;;) {
-        const int theirs = lane < size ? *map_shared_rank(&local.counts[turn], lane) : 0;
-        const int mine = local.counts[turn], stop = local.stops[turn];
-        const int total = warp_reduce_add(theirs), most = warp_reduce_max(theirs);
-        if (total == 0 || total > limit || b.level >= stop) break;
-        const bool spread =
-            most * CHUNK > THREADS && most * size > total / 4 * 5;  // some have a quarter more than others
-        const Share share = spread ? even_share(theirs, rank, size) : Share{0, mine};
-        b.filled = 0;
-        b.next_turn = turn ^= 1;
-        b.go(share, min(static_cast<int>(s.meet), stop - b.level));
-        if (threadIdx.x == 0) local.counts[turn] = b.filled;
-        cluster_barrier_shared();
+        b.meet(limit);
+        const int stop = local.met.stop;
+        if (local.met.total == 0 || local.met.total > limit || b.level >= stop) break;
+        b.go(b.share(), min(static_cast<int>(s.meet), stop - b.level));
     }
-    if (rank == 0 && threadIdx.x == 0) {
-        s.state->level[phase % 2] = min(b.level, local.stops[turn]);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        s.state->level[phase % 2] = min(b.level, local.met.stop);
         s.state->level[(phase + 1) % 2] = 0;
     }
-    cluster_barrier_shared();  // nobody writes into the memory of a block that goes on
 }

@@ -19,6 +19,13 @@ constexpr int MORE = -2;        // no neighbour: there are more than are here
 // Loads and atomics that are independent stand in loops of their own, here and in what follows, so that they are all in
 // flight before the first is waited for.
 
+constexpr int MOST_BLOCKS = 256;  // of a grid whose blocks expand deep levels together
+
+// What a block of the grid has when all meet at deep levels.
+struct Standing {
+    int chunks, stops_before;  // of its queue, and the level before which it wants all to stop
+};
+
 // What the blocks share: zero before the first search. Each barrier ends a phase; each phase counts into another of
 // `tails`.
 struct State {
@@ -30,6 +37,7 @@ struct State {
     Counter explored[3];             // edges of the vertices that small levels reached, counted like `tails`; of a
                                      // bottom-up level, what it left to the whole grid, packed
     long long level[2];              // that small levels have reached, in phases with its parity
+    alignas(128) Standing standings[2][MOST_BLOCKS];  // in turn
 };
 
 template <typename Vertex, typename Offset>
@@ -45,7 +53,7 @@ struct Search : SearchArrays<Vertex, Offset> {
     long long beta;                 // top-down again when the frontier shrinks below 1/beta of the vertices
     long long dense;                // a frontier with more edges than this is expanded into a bitmap
     long long single_block_chunks;  // a frontier with no more chunks is expanded by one block,
-    long long cluster_chunks;       // and with no more than this by one cluster
+    long long deep_chunks;          // and with no more than this by all together, see deep_levels.cuh; 0: never
     long long capacity;             // chunks of a block's queue in shared memory
     long long edge_bits;            // of a Counter
     long long shrinking_levels;     // small and shrinking frontiers in a row before it is top-down again
@@ -54,7 +62,7 @@ struct Search : SearchArrays<Vertex, Offset> {
     long long fresh;                // 0 if distances and predecessors are those of the last search; or CLEARED, or 1
     long long unreached;            // the distance where there is none; not SKIP
     long long passes;               // over the edges of a dense level that stores many predecessors
-    long long meet;                 // levels that the blocks of a cluster go between two of their barriers
+    long long meet;                 // deep levels that the blocks go before they meet
 };
 
 // The vertices that a search cannot reach: isolated ones and, with a mask, all that it bars.

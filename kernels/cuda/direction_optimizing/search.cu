@@ -9,8 +9,8 @@
 // is always in the frontier: `visited` is the frontier's bitmap too, and no queue need be turned into one. Levels
 // without a queue leave each a bitmap behind, from which their distances are written at the end, all at once and in
 // order. *Small levels*: while the frontier is small, one block goes from level to level with its queue in shared
-// memory, or on graphs with many levels one cluster of blocks, each with a queue of its own that the others read. These
-// go several levels before they meet, and lower distances alone, from which the grid finds bits and predecessors.
+// memory, or on graphs with many levels all blocks, each with a queue of its own. These go several levels before they
+// meet, and lower distances alone, from which the grid finds bits and predecessors.
 // *Masks*: the vertices that a mask bars are in `visited` from the start, as isolated ones are, so no level enters them.
 // They have edges to others, though, so a bottom-up level probes a copy of the bitmap without them.
 //
@@ -39,24 +39,25 @@
 // Slots in the queue come from one 64-bit atomic per warp: its high part counts vertices, its low part their edges. So
 // each slot comes with the sum of the degrees before it, and nothing has to be scanned.
 //
-// Work: O(n / 32) to end, O(n) for each of at most 40 runs of levels by a cluster. A top-down level costs one atomic OR
+// Work: O(n / 32) to end, O(n) for each of at most 40 runs of deep levels. A top-down level costs one atomic OR
 // per frontier edge; a bottom-up level at most one bit test per edge into an unvisited vertex, and reading and writing a
-// bitmap. Those by a cluster cost one `atomicMin` per frontier edge, and a look at the in-neighbours at the end. Distances
+// bitmap. Deep ones cost one `atomicMin` per frontier edge, and a look at the in-neighbours at the end. Distances
 // and predecessors are written once per vertex and search. Isolated vertices hold their answer from the start; where
 // the last search began at one, as `State::stale` says, they are reset. Otherwise their distances are rewritten only
 // where whole runs are written at the end, which is faster than leaving gaps; their predecessors only if `fresh`,
 // and no others if they are CLEARED.
 // A mask is read once, and two bitmaps more by each bottom-up level.
 // Synchronisation: one grid-wide barrier per level, two in a dense one that goes top-down and, with a mask, in one that
-// goes bottom-up, one barrier of the block per small level, and one of the cluster for several; the host waits once.
+// goes bottom-up, one barrier of the block per small level, and one or two of the grid for several; the host
+// waits once.
 //
 // Races: threads race for a neighbour's bit; atomicOr lets one win, so no vertex is queued twice, and the predecessor
-// is the winner's. A bottom-up level writes words that only one warp accesses. What blocks of a cluster race for, see
+// is the winner's. A bottom-up level writes words that only one warp accesses. What blocks race for in deep levels, see
 // deep_levels.cuh.
 //
 // Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, sections 3-5;
 // D. Merrill, M. Garland, A. Grimshaw, Scalable GPU graph traversal, PPoPP 2012, for the edge-balanced expansion. The
-// packed counter, the heavy in-neighbours, the bitmaps in place of distances and small levels by a cluster are ours.
+// packed counter, the heavy in-neighbours, the bitmaps in place of distances and deep levels are ours.
 
 #include "bottom_up.cuh"
 #include "deep_levels.cuh"
@@ -66,7 +67,7 @@
 #include "small_levels.cuh"
 #include "top_down.cuh"
 
-constexpr int MOST_POOR = 8;    // runs of levels by a cluster that expand few edges, after which there are no more,
+constexpr int MOST_POOR = 8;    // runs of deep levels that expand few edges, after which there are no more,
 constexpr int WORTHWHILE = 32;  // few being one in so many of all edges
 
 using Worker = WorkerOf<PhaseResult>;
@@ -80,7 +81,7 @@ struct Progress {
     int level = 0;
     int shrinking = 0;      // small frontiers in a row, bottom-up
     bool queued = true;     // the frontier is in the queue, not just in the newest bitmap and not in the one before
-    int poor = 0;           // runs of levels by a cluster that expanded few edges
+    int poor = 0;           // runs of deep levels that expanded few edges
     bool labeled = false;   // are the distances of all unvisited vertices UNLABELED?
     bool no_room = false;   // for the frontier, in the queues in shared memory?
     bool given_up = false;  // more levels than vertices: as many if each reaches one and the last none; or a masked end
@@ -199,11 +200,11 @@ __device__ __forceinline__ void settle_levels(const Search<Vertex, Offset>& s, c
     p.given_up = p.level > s.n;
 }
 
-// Let the blocks of a cluster expand a small frontier and those after it. The grid sweeps all distances before and after
+// Let all blocks together expand a small frontier and those after it. The grid sweeps all distances before and after
 // it, so few of these runs may expand few edges.
 template <bool SMALL_ROWS, bool MASKED, typename Vertex, typename Offset>
 __device__ __forceinline__ void expand_deep(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
-                                            BitmapRing& ring, int cluster, unsigned char* memory) {
+                                            BitmapRing& ring, unsigned char* memory) {
     if (ring.newest > ring.oldest) {
         write_distances<MASKED>(s, ring, SKIP, false, false, w.warp, w.warps);
         ring.oldest = ring.newest;
@@ -211,10 +212,7 @@ __device__ __forceinline__ void expand_deep(const Search<Vertex, Offset>& s, con
     if (!p.labeled) unlabel<MASKED>(s, ring.visited(), w.warp, w.warps);
     p.labeled = true;
     end_phase(s.state, p.phase++, s.edge_bits, w.result);
-    if (blockIdx.x < cluster) {
-        const int limit = static_cast<int>(s.cluster_chunks);
-        deep_levels<SMALL_ROWS>(s, p.level, p.begin, p.frontier, p.phase, cluster, limit, memory);
-    }
+    deep_levels<SMALL_ROWS>(s, p.level, p.begin, p.frontier, p.phase, memory);
     end_phase(s.state, p.phase++, s.edge_bits, w.result);
     const int last = static_cast<int>(w.result->level);
     p.no_room = p.level == last;
@@ -388,7 +386,6 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
                       hits + warp_of_block * TILES * TILE,
                       &found,
                       &result};
-    const int cluster = cluster_size();
     BitmapRing ring = {s.visited, (s.n + WARP - 1) / WARP, levels, 0, 0};
     Progress p = begin_search<MASKED>(s, w, ring.words);
     for (;;) {
@@ -396,8 +393,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         const bool reached_target = s.target >= 0 && is_reached(result.target_level, p.level);
         const bool done = expanded.vertices == 0 || p.level >= s.depth_limit || p.given_up || reached_target;
         const long long chunks = expanded.vertices + expanded.edges / CHUNK;  // an upper bound
-        const bool deep = cluster > 1 && p.poor < MOST_POOR;
-        const bool small = p.queued && !p.no_room && chunks <= (deep ? s.cluster_chunks : s.single_block_chunks);
+        const bool deep = s.deep_chunks > 0 && p.poor < MOST_POOR;
+        const bool small = p.queued && !p.no_room && chunks <= (deep ? s.deep_chunks : s.single_block_chunks);
         const bool bottom_up =
             !p.queued || favors_bottom_up(s, expanded.edges, p.unexplored, has_hubs(expanded, s.n, s.m));
         const bool dense = !small && (bottom_up || expanded.edges > s.dense);
@@ -413,7 +410,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
             if (chunks <= s.single_block_chunks) {
                 expand_small(s, w, p, ring.visited(), memory);
             } else {
-                expand_deep<SMALL_ROWS, MASKED>(s, w, p, ring, cluster, memory);
+                expand_deep<SMALL_ROWS, MASKED>(s, w, p, ring, memory);
             }
             continue;
         }

@@ -3,18 +3,7 @@
 
 #include "chunks.cuh"
 
-// The threads of a block that take part: more would slow each other down.
-struct Few {
-    static constexpr int SIZE = THREADS < 128 ? THREADS : 128;
-
-    static __device__ inline void barrier() {
-        if (SIZE == THREADS) {
-            __syncthreads();
-        } else {
-            named_barrier<SIZE>();
-        }
-    }
-};
+using Few = FirstThreads<128>;  // more would slow each other down
 
 // What the block has in shared memory besides its queues.
 struct SmallState {

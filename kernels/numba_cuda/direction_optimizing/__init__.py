@@ -34,8 +34,8 @@ And by choice, since nobody waits for this one:
 - A top-down level probes the bitmap before the atomic if a warp's run takes more than one round of its lanes: 128
   edges, 256 in a dense level. The C++ never does.
 - The in-neighbours for `hub` and `heavy` are found in five passes, one for each, in C++ in one.
-- Blocks of a cluster meet at each level and write bits and predecessors there: `meet` is ignored. They wait for
-  everything that was written, not for shared memory alone.
+- Deep levels are expanded by a cluster, not by all blocks. Its blocks meet at each level and write bits and
+  predecessors there: `meet` is ignored.
 
 Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, sections 3-5;
 D. Merrill, M. Garland, A. Grimshaw, Scalable GPU graph traversal, PPoPP 2012, for the edge-balanced expansion.

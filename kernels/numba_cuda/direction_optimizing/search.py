@@ -155,7 +155,7 @@ def expand_small(s, work, visited, level, begin, vertices, edges, phase, chunks,
     """Let one block, or the blocks of a cluster, expand a small frontier and those after it. Returns what is left."""
     size, limit = np.int32(1), s.single_block_chunks
     if chunks > s.single_block_chunks:
-        size, limit = cluster_size(), s.cluster_chunks
+        size, limit = cluster_size(), s.deep_chunks
     if cuda.blockIdx.x < size:
         most = np.int32(limit)
         if size > 1:
@@ -274,7 +274,7 @@ def search(s):
         reached_target = s.target >= 0 and is_reached(work.result[TARGET_REACHED], level)
         done = vertices == 0 or level >= s.depth_limit or given_up or reached_target
         chunks = vertices + (edges >> 2)  # at most
-        small = queued and not no_room and chunks <= (s.cluster_chunks if cluster_size() > 1 else s.single_block_chunks)
+        small = queued and not no_room and chunks <= (s.deep_chunks if cluster_size() > 1 else s.single_block_chunks)
         bottom_up = not queued or edges > unexplored // s.alpha
         dense = not small and (bottom_up or edges > s.dense)
         with_isolated = done and (s.fresh != 0 or ring.newest > ring.oldest)

@@ -89,7 +89,7 @@ class CuPyDevice(Device):
 
     engine = CuPy.name
     searches_on = CUDA
-    small_rows = True
+    small_rows = deep_by_grid = True
     threads = 256
 
     def __init__(self, graph: Graph | None = None, *, own_stream: bool = False) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..._core.cuda.arrays import CUDA, aligned, finish, on_device
 from ..._core.memory import NextArrays, new_arrays
 from ...errors import InputError
 from ...graph import Graph
-from ...kernels.whole_search import BITMAPS, CLEARED, FRESH, GROUP, OWN, RECENT, SEARCH, STATE_BYTES
+from ...kernels.whole_search import BITMAPS, CLEARED, FRESH, GROUP, MOST_BLOCKS, OWN, RECENT, SEARCH, STATE_BYTES
 from ...result import BFSResult
 from ..base import DEFAULT as PLAIN
 from ..base import Options
@@ -40,9 +40,10 @@ class Tuning(SearchTuning):
     dense: int = 16  # top-down without the queue when the frontier has more than 1/dense edges per vertex of the graph
     dense_edges: int = 1 << 19  # and more than this
     single_block_chunks: int = 256  # a frontier with no more chunks of edges is expanded by one block
-    cluster_chunks: int = 8192  # and with no more than this by one cluster
+    deep_chunks: int = 8192  # and after a deep search with no more than this by all together,
+    deep_chunks_of_block: int = 512  # or this for each, as by a cluster in Numba-CUDA
     capacity: int = 1536  # chunks of a block's queue in shared memory, if there is room; else all three are less
-    meet: int = 16  # levels that a cluster's blocks go before they meet; in Numba-CUDA 1
+    meet: int = 16  # levels that these go before they meet; in Numba-CUDA 1
     spin: bool = True  # wait by polling mapped memory, not in the driver
 
 
@@ -124,16 +125,19 @@ class DirectionOptimizing(DeviceTraversal):
 
     def tune(self, tuning: Tuning) -> None:
         """Use this tuning from now on."""
+        if self.device.deep_by_grid:
+            tuning = replace(tuning, cluster=1)
         self.tuning = tuning
         n = self.graph.num_vertices
         vertex, offset = self.graph.targets.dtype.itemsize, self.graph.offsets.dtype.itemsize
         small_rows = self.small_rows and self.device.small_rows
         neighbors = GROUP if small_rows else 1
-        chunk = 2 * 16 * -(-(2 * offset + (1 + neighbors) * vertex) // 16)  # in each of two queues
+        chunk = 16 * -(-(2 * offset + (1 + neighbors) * vertex) // 16)
         recent = RECENT * vertex * (2 if small_rows else 1)
         most = self.device.most_shared_bytes - STATIC_BYTES - recent
-        capacity = min(tuning.capacity, most // chunk)
-        self.shared = max(capacity * chunk + recent, bytes_of_tiles(tuning.threads))
+        capacity = min(tuning.capacity, most // (2 * chunk))  # of each of two queues
+        self.shared = max(2 * capacity * chunk + recent, bytes_of_tiles(tuning.threads))
+        self.room = self.arrays["queue"].nbytes // chunk  # to distribute chunks
         self.launchers: dict[bool, Launchers] = {}  # with a mask, and without
 
         parameters = self.parameters
@@ -149,15 +153,21 @@ class DirectionOptimizing(DeviceTraversal):
     def _use(self, masked: bool) -> None:
         """Launch the kernel for searches with a mask, or that without, from now on."""
         self.masked: bool | None = None  # until all is set
-        tuning, parameters = self.tuning, self.parameters
+        tuning = self.tuning
         if masked not in self.launchers:
             small_rows = self.small_rows and self.device.small_rows
             kernel = self._kernel("search" + "_masked" * masked + "_small_rows" * small_rows)
             self.launchers[masked] = self.host.launchers(kernel, tuning, self.shared)
-        chunks = tuning.cluster_chunks * parameters.capacity * self.launchers[masked].cluster
-        parameters.cluster_chunks = chunks // (tuning.capacity * tuning.cluster)
-        self.host.use(self.launchers[masked], tuning)
+        launchers = self.launchers[masked]
+        self.deep_chunks = self._deep_chunks(launchers.grid if self.device.deep_by_grid else launchers.cluster)
+        self.host.use(launchers, tuning)
         self.masked = masked
+
+    def _deep_chunks(self, blocks: int) -> int:
+        """The chunks of a frontier, at most, that so many blocks expand together."""
+        tuning = self.tuning
+        each = tuning.deep_chunks_of_block * self.parameters.capacity // tuning.capacity
+        return min(tuning.deep_chunks, blocks * each, self.room) if 1 < blocks <= MOST_BLOCKS else 0
 
     @cached_property
     def next_arrays(self) -> NextArrays:
@@ -188,9 +198,8 @@ class DirectionOptimizing(DeviceTraversal):
             found = self.distances, self.predecessors if options.predecessors else None
             if self.one_launch:
                 predecessors = self.predecessors_address if options.predecessors else None
-                self._write_to(self.distances_address, predecessors, UNREACHED, FRESH if self.indirect else OWN)
-                self.parameters.source = int(sources[0])
-                self._keep_out(options.vertices)
+                fresh = FRESH if self.indirect else OWN
+                self._begin(sources, options, (self.distances_address, predecessors), UNREACHED, fresh)
                 self.host.search(sources, options, self.tuning.spin)
                 self.steps = self.host.steps() if options.trace else None
             if not self.one_launch or self.host.cut_short:
@@ -261,9 +270,7 @@ class DirectionOptimizing(DeviceTraversal):
             return self._copied_into(distances, predecessors, unreached, sources, options)
         tree = None if predecessors is None else predecessors.data.ptr
         fresh = OWN if distances is self.distances else CLEARED if cleared else FRESH
-        self._write_to(distances.data.ptr, tree, unreached, fresh)
-        self._keep_out(options.vertices)
-        self.parameters.source = int(sources[0])
+        self._begin(sources, options, (distances.data.ptr, tree), unreached, fresh)
         spin = self.tuning.spin and not followed
         return self.host.searching(sources, options, spin, (distances, predecessors))
 
@@ -283,11 +290,16 @@ class DirectionOptimizing(DeviceTraversal):
             yield
             self.device.synchronize()
 
-    def _write_to(self, distances: int, predecessors: int | None, unreached: int, fresh: int) -> None:
-        """Let the next search write to the arrays at these addresses; ``fresh`` says what they hold."""
+    def _begin(
+        self, sources: np.ndarray, options: Options, written: tuple[int, int | None], unreached: int, fresh: int
+    ) -> None:
+        """Let the next search write to the arrays ``written``, given by addresses; ``fresh`` says what they hold."""
         parameters = self.parameters
-        parameters.distances, parameters.predecessors = distances, predecessors
+        parameters.distances, parameters.predecessors = written
         parameters.unreached, parameters.fresh = unreached, fresh
+        parameters.source = int(sources[0])
+        self._keep_out(options.vertices)
+        parameters.deep_chunks = self.deep_chunks if self.host.was_deep else 0
 
     def answer(self, found: Found) -> Found:
         distances, predecessors = found

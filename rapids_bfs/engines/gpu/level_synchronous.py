@@ -44,6 +44,7 @@ class Device(ABC):
     cooperative: bool = True  # can it launch blocks that wait for each other?
     time_limit: bool = False  # does the driver end kernels that run for seconds, since the device has a display?
     small_rows: ClassVar[bool] = False  # does it have the kernel `search_small_rows`?
+    deep_by_grid: ClassVar[bool] = False  # are deep levels expanded by all blocks, not by those of a cluster?
     context: Any  # the driver's
     stream_handle: int  # the driver's
 

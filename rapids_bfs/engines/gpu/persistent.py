@@ -60,7 +60,7 @@ class SearchTuning(LaunchTuning):
     """How a whole search is launched; see `OneLaunch.launchers`."""
 
     cluster: int = 16  # blocks of a cluster, at most; 1: no clusters
-    deep: int = 64  # a graph whose last search had more levels is searched by clusters
+    deep: int = 64  # levels: after a search with more, the next one of the graph may use clusters
 
 
 class Launchers(NamedTuple):
@@ -68,6 +68,7 @@ class Launchers(NamedTuple):
 
     shallow: Callable[[], None]
     deep: Callable[[], None]
+    grid: int  # blocks without clusters
     cluster: int  # blocks of a cluster; 1: both are the same
     tile: int  # words that a warp of the grid takes at a time
 
@@ -131,12 +132,12 @@ class OneLaunch:
             clusters = kernel.resident_clusters(cluster, threads, shared, device.stream_handle)
             if clusters:
                 deep = kernel.launcher(clusters * cluster, *rest, cooperative=True, cluster=cluster)
-                return Launchers(shallow, deep, cluster, tile)
-        return Launchers(shallow, shallow, 1, tile)
+                return Launchers(shallow, deep, grid, cluster, tile)
+        return Launchers(shallow, shallow, grid, 1, tile)
 
     def use(self, launchers: Launchers, tuning: SearchTuning) -> None:
         """Launch this kernel from now on: in clusters after a search with more than ``tuning.deep`` levels."""
-        self.launch_shallow, self.launch_deep, _, self.parameters.tile = launchers
+        self.launch_shallow, self.launch_deep, *_, self.parameters.tile = launchers
         self.deep = tuning.deep
 
     def search(self, sources: np.ndarray, options: Options, spin: bool = True) -> None:
@@ -157,7 +158,7 @@ class OneLaunch:
     def launch(self) -> None:
         """Start a search; `finish` waits for it."""
         self.running = True
-        if self.launch_deep is not self.launch_shallow and self.levels > self.deep:
+        if self.launch_deep is not self.launch_shallow and self.was_deep:
             try:
                 self.launch_deep()
             except TraversalError:  # other processes may occupy the multiprocessors that a cluster needs
@@ -245,6 +246,11 @@ class OneLaunch:
     def levels(self) -> int:
         """The number of levels of that search."""
         return int(self.status[0] % (1 << NUMBER_SHIFT) >> LEVELS_SHIFT)
+
+    @property
+    def was_deep(self) -> bool:
+        """Had that search more levels than ``deep`` of the tuning?"""
+        return self.levels > self.deep
 
     @property
     def cut_short(self) -> bool:

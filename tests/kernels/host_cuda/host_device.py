@@ -71,7 +71,7 @@ class HostDevice(EmulatedDevice):
     """``blocks`` multiprocessors, each of which runs one block."""
 
     engine = "on the host"
-    small_rows = True
+    small_rows = deep_by_grid = True
     edits: ClassVar[dict[str, Edits]] = {}  # of the files' texts, before they are compiled
     planted = 0  # which of the faults in them, see `host_faults`
 

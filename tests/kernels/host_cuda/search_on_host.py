@@ -28,10 +28,9 @@ def host(monkeypatch):
 
 
 def search_of(graph, tuning, seed=0):
-    """On one to four blocks, or on one or two clusters of two, or one of three."""
-    blocks, cluster = 1 + seed % 4, tuning.cluster + seed % 2 if tuning.cluster > 1 else 1
-    tuning = replace(tuning, cluster=cluster, grid=tuning.grid and blocks)
-    return DirectionOptimizing(graph, HostDevice(seed, blocks=4, clusters=1 + (cluster == 2)), tuning)
+    """On one to four blocks, or for deep levels on two to four."""
+    grid = 1 + seed % 4 if tuning.grid else 2 + seed % 3
+    return DirectionOptimizing(graph, HostDevice(seed, blocks=4), replace(tuning, grid=grid))
 
 
 def assert_right(search, sources, **options):

@@ -21,11 +21,11 @@ from search_on_host import (
     search_within_masks,
     with_types,
 )
-from tunings import CLUSTER, TUNINGS
+from tunings import DEEP, TUNINGS
 
 from rapids_bfs import as_graph
 from rapids_bfs.engines import Options
-from rapids_bfs.engines.gpu import deterministic, persistent
+from rapids_bfs.engines.gpu import deterministic, direction_optimizing, persistent
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
@@ -151,7 +151,7 @@ def test_many_edges(spec):
         assert_right(search_of(graph, TUNINGS[name]), [graph.num_vertices - 1])
 
 
-@pytest.mark.parametrize("name", ["top-down", "bottom-up", "one block", "cluster"])
+@pytest.mark.parametrize("name", ["top-down", "bottom-up", "one block", "deep"])
 def test_isolated_vertices(name):
     """Most vertices are isolated: a search that begins at one leaves nothing for the next."""
     rng = np.random.default_rng(len(name))
@@ -161,27 +161,30 @@ def test_isolated_vertices(name):
         assert_right(search, sources)
 
 
+ROOMY = 2000  # vertices, most of them isolated, so that the grid's queue has room for the chunks that are distributed
+
+
 def test_blocks_with_unequal_numbers_of_chunks():
     """Chunks are shared out, more than a round for each: a block takes some of the other's, and all are won."""
     children = np.repeat(np.arange(1, 61), np.repeat([3, 1], [40, 20]))
     middle = 61 + np.arange(len(children))
     ends = np.r_[np.zeros(60, int), children, middle], np.r_[1:61, middle, middle + len(children)]
+    graph = as_graph(ends, vertices=ROOMY, directed=False)
     for seed in range(4):
-        assert_right(search_of(as_graph(ends, directed=False), replace(CLUSTER, capacity=256, meet=1), seed), [0])
+        assert_right(search_of(graph, replace(DEEP, capacity=256, meet=1), seed), [0])
 
 
 def search_ahead(capacity=256, meet=16):
-    """Two blocks have half of the first level each, from which chains with chords lead on, so that each block lowers
+    """Each block has a part of the first level, from which chains with chords lead on, so that each block lowers
     distances that the other gave."""
-    capacity = int(capacity)
     for seed in range(8):
         rng = np.random.default_rng(seed)
         first, chain = np.arange(1, 101), np.arange(101, 399)
         chords = rng.integers(101, 400, (2, 60))
         chain = chain[rng.random(len(chain)) < 0.9]
         ends = np.r_[0 * first, first, chain, chords[0]], np.r_[first, rng.choice(chain, 100), chain + 1, chords[1]]
-        graph = as_graph(ends, vertices=400, directed=False)
-        search = search_of(graph, replace(CLUSTER, capacity=capacity, meet=meet), 2 * seed)
+        graph = as_graph(ends, vertices=ROOMY, directed=False)
+        search = search_of(graph, replace(DEEP, capacity=capacity, meet=meet), 2 * seed)
         assert_right(search, [0])
         assert_right(search, [0], target=399)
 
@@ -191,15 +194,57 @@ def test_blocks_that_go_ahead(capacity, meet):
     search_ahead(capacity, meet)
 
 
+def test_some_threads_of_each_block(monkeypatch):
+    """Those that take no part wait for the others."""
+    edits = (("FirstThreads<256>", "FirstThreads<64>"),)
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
+    search_graphs("deep", range(4), threads=160)
+    search_small_rows("deep, after one block", range(4), threads=160)
+
+
+@pytest.mark.parametrize(("spec", "expected"), [("path:70", [False, True, True]), ("star:70", [False] * 3)])
+def test_after_a_deep_search(spec, expected):
+    search = search_of(generate(spec), replace(DEEP, deep=10))
+    for deep in expected:
+        assert_right(search, [0])
+        assert (search.parameters.deep_chunks > 0) == deep
+
+
+@pytest.mark.parametrize("grid", [1, 3])
+def test_blocks_that_are_too_few_or_too_many_do_not_go_ahead(grid, monkeypatch):
+    monkeypatch.setattr(direction_optimizing, "MOST_BLOCKS", 2)
+    search = DirectionOptimizing(generate("path:70"), HostDevice(blocks=4), replace(DEEP, grid=grid))
+    assert_right(search, [0])
+    assert search.parameters.deep_chunks == 0
+
+
+def search_ahead_in_vain():
+    """100 chains of 20 vertices, half of which soon branch: a block that has no room for these, or meets the target,
+    stops the others, which have gone further."""
+    places = np.arange(1, 2001).reshape(20, 100)  # by level
+    chains = np.r_[np.zeros(100, int), places[:-1].ravel()], np.r_[places[0], places[1:].ravel()]
+    branching, branches = np.repeat(places[1, :50], 3), np.arange(2001, 2151)
+    ends = np.r_[chains[0], branching, branches], np.r_[chains[1], branches, branches + 150]
+    for seed in range(4):
+        search = search_of(as_graph(ends, directed=True), replace(DEEP, capacity=100, meet=16), seed)
+        assert_right(search, [0])
+        search.tune(replace(search.tuning, capacity=256))
+        assert_written(search, [0], Options(target=int(places[4, 50])), cleared=True)
+
+
+def test_blocks_that_stop_others():
+    search_ahead_in_vain()
+
+
 @pytest.mark.parametrize("most", [0, 2])
-def test_few_runs_by_a_cluster_that_gain_little(monkeypatch, most):
+def test_few_deep_runs_that_gain_little(monkeypatch, most):
     """Each of 40 vertices in a row has leaves for whose chunks there is no room, so the whole grid expands them."""
     enters = "if (!p.labeled) unlabel<MASKED>"
     edits = (("MOST_POOR = 8", f"MOST_POOR = {most}"), (enters, f"if (p.poor >= {most}) __trap(); {enters}"))
     monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
     row = np.arange(40)
     ends = np.r_[row[:-1], np.repeat(row, 30)], np.r_[row[1:], 40 + np.arange(1200)]
-    assert_right(search_of(as_graph(ends, directed=False), TUNINGS["cluster, without room"]), [0])
+    assert_right(search_of(as_graph(ends, directed=False), TUNINGS["deep, without room"]), [0])
 
 
 @pytest.fixture
@@ -209,8 +254,8 @@ def edited(monkeypatch):
 
 
 def test_a_full_memory(edited):
-    """The blocks of a cluster forget vertices that they visited, and visit them again."""
-    search_small_rows("cluster", range(4))
+    """Blocks forget vertices that they visited, and visit them again."""
+    search_small_rows("deep", range(4))
 
 
 def search_long_rows():
@@ -311,19 +356,13 @@ def test_a_refused_launch_leaves_no_traces():
         assert_right(search, [after])
 
 
-def test_a_refused_cluster_is_not_needed():
-    search = search_of(generate("path:70"), CLUSTER)
-    search.device.refuses = lambda cluster: cluster > 1
-    assert_right(search, [0])
-    assert_right(search, [69])
-
-
 @pytest.mark.parametrize("name", ["dense", "to and fro", "one block"])
 def test_one_block_waits_for_no_others(name, edited):
     """Its launch is an ordinary one."""
     search_graphs(name, [0, 4])
 
 
+PUBLISH = "all[rank] = {min(filled, limit + 1), local.stops_before};"
 EXPAND_DENSE = "reached = expand_dense_top_down(s, w, p, upcoming, begin);"
 FAULTS = {
     "prepare: another vertex in a row of `heavy`": Fault(
@@ -332,7 +371,7 @@ FAULTS = {
         *(search_graphs, "bottom-up"),
     ),
     "prepare: that there are more than four": Fault(
-        "small_rows && round == GROUP && max_degree >= 0", "false", search_small_rows, "cluster"
+        "small_rows && round == GROUP && max_degree >= 0", "false", search_small_rows, "deep"
     ),
     "top-down: two in one place of the queue": Fault(
         "place += packed(1, degree[k], s.edge_bits);", ";", search_graphs, "top-down"
@@ -435,47 +474,52 @@ FAULTS = {
         ";",
         *(search_graphs, "one block, without room"),
     ),
-    "cluster: only the blocks themselves meet": Fault(
-        "if (threadIdx.x == 0) local.counts[turn] = b.filled;\n        cluster_barrier_shared();",
-        "if (threadIdx.x == 0) local.counts[turn] = b.filled;\n        __syncthreads();",
+    "deep: only the blocks themselves meet": Fault(
+        f"{PUBLISH}\n                grid_barrier(&s.state->arrived);",
+        PUBLISH,
         test_blocks_with_unequal_numbers_of_chunks,
     ),
-    "cluster: the others are not told to stop": Fault(
-        "atomicMin(map_shared_rank(&local.stops[next_turn], i), which);",
-        "atomicMin(&local.stops[next_turn], which);",
-        *(search_graphs, "cluster, without room"),
+    "deep: the others are not told to stop": Fault(
+        "met.stop = min(met.stop, __ldcg(&all[i].stops_before));", ";", search_graphs, "deep, without room"
     ),
-    "cluster: a chunk is distributed twice": Fault(
-        "share.from = rank * each;", "share.from = 0;", test_blocks_with_unequal_numbers_of_chunks
+    "deep: chunks are read before all have copied theirs": Fault(
+        "if (threadIdx.x == 0) grid_barrier(&s.state->arrived);", ";", test_blocks_with_unequal_numbers_of_chunks
     ),
-    "cluster: a vertex is not expanded again where its distance is lowered": Fault(
+    "deep: chunks of two blocks in one place": Fault(
+        "met.before += i < rank ? chunks : 0;", ";", test_blocks_with_unequal_numbers_of_chunks
+    ),
+    "deep: a chunk that no block takes": Fault(
+        "min(first + each, total)", "min(first + each, total) - 1", test_blocks_with_unequal_numbers_of_chunks
+    ),
+    "deep: a vertex is not expanded again where its distance is lowered": Fault(
         "won[k] = before[k] > level + 1;", "won[k] = before[k] == UNLABELED;", search_ahead
     ),
+    "deep: a single edge of a directed graph leads on": Fault(
+        "next.rest > (s.in_offsets == s.offsets)", "next.rest > 1", search_graphs, "deep"
+    ),
     "labels: those of later levels stay": Fault(
-        "if (!reached && distance != UNLABELED) forget(s, vertex[0]);", ";", search_ahead, "56"
+        "if (!reached && distance != UNLABELED) forget(s, vertex[0]);", ";", search_ahead_in_vain
     ),
     "labels: noted parents of vertices not reached": Fault(
-        "if (s.predecessors) s.predecessors[vertex] = -1;", ";", test_arrays_that_nobody_wrote, "cluster"
+        "if (s.predecessors) s.predecessors[vertex] = -1;", ";", search_ahead_in_vain
     ),
     "labels: barred vertices have one": Fault(
-        "if (MASKED && no_way >> lane & 1) s.distances[vertex] = -1;", ";", search_within_masks, "cluster"
+        "if (MASKED && no_way >> lane & 1) s.distances[vertex] = -1;", ";", search_within_masks, "deep"
     ),
     "labels: a parent of another level": Fault(
         "if (theirs[i] == distance) parent = group[i];",
         "if (theirs[i] <= distance + 1) parent = group[i];",
-        *(search_small_rows, "cluster"),
+        *(search_small_rows, "deep"),
     ),
     "labels: a parent beyond the first in-neighbours": Fault(
         "if (lane_id() == which) parent = found;", ";", test_many_edges, "two sides"
     ),
-    "labels: the last level is not appended": Fault(
-        "distance == last", "false", search_graphs, "cluster, without room"
-    ),
-    "cluster: another vertex counts as seen": Fault(
+    "labels: the last level is not appended": Fault("distance == last", "false", search_graphs, "deep, without room"),
+    "deep: another vertex counts as seen": Fault(
         "exchange(recent + place, vertex) != vertex",
         "exchange(recent + place / 64, vertex) == -1",
         search_small_rows,
-        "cluster",
+        "deep",
     ),
 }
 

@@ -15,7 +15,7 @@ from rapids_bfs.generators import generate
 def test_masked_ends_are_refused():
     """By the kernel, and the next search finds nothing of it."""
     graph = generate("path:70")
-    for name in ("top-down", "one block", "cluster"):
+    for name in ("top-down", "one block", "deep"):
         search = search_of(graph, TUNINGS[name])
         mask = np.arange(70) != 30
         for sources, options in ([[30], {}], [[3], {"target": 30}]):
