@@ -42,8 +42,8 @@ def with_large_stack(start, *arguments):
         if not 0 < told < STACK:
             start(*arguments)
             return
-        threading.stack_size(STACK)
         try:
+            threading.stack_size(STACK)
             start(*arguments)
         finally:
             threading.stack_size(told)

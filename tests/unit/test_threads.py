@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 
 import numba
 import pytest
@@ -12,6 +13,7 @@ from rapids_bfs._core import threads
 from rapids_bfs._core.threads import pool
 from rapids_bfs.engines import resolve
 from rapids_bfs.generators import generate
+from rapids_bfs.kernels.cpu.uninterrupted import STACK, with_large_stack
 
 needs_two = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="Numba has one thread here")
 
@@ -271,6 +273,25 @@ print(sizes == {STACK}, threading.stack_size() == 1 << 17)
 """
     )
     assert found.stdout.split() == ["True", "True"]
+
+
+def test_an_interrupt_as_a_large_stack_is_told(monkeypatch):
+    """A signal may be handled as the call that tells the size returns."""
+    tell, told = threading.stack_size, threading.stack_size(1 << 17)
+
+    def tell_and_stop(size=None):
+        if size != STACK:
+            return tell() if size is None else tell(size)
+        tell(size)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading, "stack_size", tell_and_stop)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            with_large_stack(int)
+        assert tell() == 1 << 17
+    finally:
+        tell(told)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
