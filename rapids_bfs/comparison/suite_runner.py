@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from .._core.arguments import file_path
+from .._core.interrupts import is_interrupt
 from .._core.machine import describe
 from .._core.machine import versions as installed
 from ..adapters._file import replacing
@@ -158,13 +159,16 @@ def conditions(plan: Plan, load: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _row(graph: SuiteGraph, plan: Plan, load: Callable[..., Any], progress: Progress) -> Row:
-    """A graph compared, or why it could not be. Raises `KeyboardInterrupt` if that comes while it is loaded."""
+    """A graph compared, or why it could not be. Raises what interrupts it while it is loaded: `KeyboardInterrupt`
+    or what a signal handler raises."""
     begin, started = perf_counter(), now()
     failed = comparison = None
     try:
         progress(0, 0, "load")
         comparison = compared(load(graph.source, **graph.options), plan, progress=_after(1, progress)).to_dict()
     except Exception as error:
+        if is_interrupt(error):
+            raise
         failed = shortened(" ".join(str(error).split()) or type(error).__name__, LONGEST_REASON)
         if not isinstance(error, InputError):
             failed = f"{type(error).__name__}: {failed}"

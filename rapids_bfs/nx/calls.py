@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial, wraps
 from typing import Any
 
+from .._core.interrupts import is_interrupt
 from .classes import MARK, is_read_as_theirs
 from .conversions import as_it_is_now
 from .functions import FUNCTIONS
@@ -94,7 +95,9 @@ def _make_searchable(name: str, arguments: dict[str, Any]) -> ConvertedGraph:
         raise FallBack
     try:
         graph = as_it_is_now(graph)
-    except Exception:  # raised by a node's own methods, or because another thread changes the graph
+    except Exception as error:  # raised by a node's own methods, or because another thread changes the graph
+        if is_interrupt(error):
+            raise
         raise FallBack from None
     if len(graph) == 0:
         raise FallBack

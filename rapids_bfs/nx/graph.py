@@ -16,6 +16,7 @@ import numpy as np
 from .._core.csr.building import Degrees, offsets_of
 from .._core.csr.host import edge_blocks
 from .._core.dtypes import index_dtype
+from .._core.interrupts import is_interrupt
 from ..errors import InputError
 from ..graph import Graph
 from .classes import is_dict, sets_shown, state_of
@@ -136,6 +137,8 @@ class ConvertedGraph:
             if not (containers <= {dict} and self._read_directly(rows, degrees, targets)):
                 degrees, targets = self._read_plainly(rows)
         except Exception as error:  # a node's own methods may raise anything
+            if is_interrupt(error):
+                raise
             raise FallBack from error
         return offsets_of(degrees), targets
 
@@ -230,7 +233,9 @@ class ConvertedGraph:
             return self.lookup.get(node)
         except TypeError:  # it has no hash
             return None
-        except Exception:
+        except Exception as error:
+            if is_interrupt(error):
+                raise
             raise FallBack from None
 
     @cached_property

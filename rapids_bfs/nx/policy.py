@@ -13,6 +13,7 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
+from .._core.interrupts import is_interrupt
 from .functions import BACKEND, FUNCTIONS, Function
 
 KEPT = "rapids_bfs: converted"  # a key of the graph's cache
@@ -47,7 +48,9 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
     try:
         if _work(function, graph, arguments, nx.config.backends.rapids_bfs.min_edges):
             return True
-    except Exception:
+    except Exception as error:
+        if is_interrupt(error):
+            raise
         return "NetworkX says what is wrong"  # no node, no limit, or one that fails when it is compared
     return "NetworkX answers sooner than the graph is converted"
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from networkx.algorithms.centrality import betweenness, betweenness_subset
 
+from ..._core.interrupts import is_interrupt
 from ...algorithms.batch import bfs_batch
 from ...kernels.cpu.networkx import ordered
 from ..graph import ConvertedGraph, FallBack
@@ -106,7 +107,9 @@ def _vertices(G: ConvertedGraph, sources: Any, targets: Any) -> tuple[np.ndarray
     try:
         found = {vertex for end in set(targets) if (vertex := G.find(end)) is not None}
         return G.vertices(sources), np.array(sorted(found), np.int64)
-    except Exception:
+    except Exception as error:
+        if is_interrupt(error):
+            raise
         raise FallBack from None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.interrupts import is_interrupt
 from ..._core.threads import pool
 from ...algorithms import distances
 from ...kernels.cpu.networkx import neighborhoods
@@ -69,7 +70,9 @@ def _nodes(G: ConvertedGraph, bunch: Any) -> list[Any]:
     """The nodes of a bunch, which may be a single node."""
     try:
         return list(G.origin.nbunch_iter(bunch))
-    except Exception:
+    except Exception as error:
+        if is_interrupt(error):
+            raise
         raise FallBack from None
 
 

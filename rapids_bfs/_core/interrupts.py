@@ -1,0 +1,33 @@
+"""What signal handlers raise is about the call that they interrupt, not about the code that ran at that moment."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from functools import partial
+from typing import Any
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Is it a KeyboardInterrupt, or was it raised by a signal handler of this process?"""
+    if isinstance(error, KeyboardInterrupt):
+        return True
+    if threading.current_thread() is not threading.main_thread():  # where no handler runs
+        return False
+    handlers = {_code(signal.getsignal(each)) for each in signal.valid_signals()} - {None}
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code in handlers:
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _code(handler: Any) -> Any:
+    """The code of a handler that is written in Python; else None."""
+    while isinstance(handler, partial):
+        handler = handler.func
+    if not callable(handler):  # SIG_DFL, SIG_IGN or None
+        return None
+    function = handler if hasattr(handler, "__code__") else type(handler).__call__
+    return getattr(function, "__code__", None)

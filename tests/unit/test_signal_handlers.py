@@ -1,0 +1,146 @@
+"""What a signal handler raises, such as that the time is over, ends the call: it is no fault of what ran then."""
+
+import enum
+import functools
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import networkx as nx
+import pytest
+
+from rapids_bfs import compare, compare_suite
+from rapids_bfs._core.interrupts import is_interrupt
+from rapids_bfs.engines import registered, resolve
+from rapids_bfs.engines.cpu import CPU
+from rapids_bfs.nx import should_run
+
+
+class Stopped(Exception):
+    pass
+
+
+def stop(*_):
+    raise Stopped
+
+
+class Stop:
+    def __call__(self, *_):
+        raise Stopped
+
+
+HANDLERS = {
+    "function": stop,
+    "callable": Stop(),
+    "method": Stop().__call__,
+    "partial": functools.partial(stop, 1),
+    "exit": lambda *_: sys.exit("terminated"),
+}
+
+
+def send():
+    signal.raise_signal(signal.SIGTERM)
+
+
+@pytest.fixture
+def handled(request):
+    before = signal.signal(signal.SIGTERM, HANDLERS[getattr(request, "param", "function")])
+    yield
+    Node.left = 0
+    signal.signal(signal.SIGTERM, before)
+
+
+def raised_by(function, *arguments):
+    try:
+        function(*arguments)
+    except BaseException as error:
+        return error
+
+
+@pytest.mark.parametrize("handled", HANDLERS, indirect=True)
+def test_what_a_handler_raises(handled):
+    assert is_interrupt(raised_by(send))
+    assert is_interrupt(KeyboardInterrupt())
+
+
+def test_what_others_raise(handled):
+    """The default handlers are members of an enumeration, whose class can be called."""
+    for function, argument in (int, "x"), (enum.Enum("Letter", "a"), "b"), (sys.exit, 1):
+        assert not is_interrupt(raised_by(function, argument))
+    with ThreadPoolExecutor(1) as thread:  # where no handler runs
+        assert not thread.submit(lambda: is_interrupt(raised_by(stop))).result()
+
+
+class Node:
+    left = 0  # times that a node's hash is asked for until the signal is sent, once; 0: it is not
+
+    def __hash__(self):
+        Node.left -= 1
+        if Node.left == 0:
+            send()
+        return id(self)
+
+
+CALLS = {
+    "conversion": lambda graph, _: nx.number_connected_components(graph, backend="rapids_bfs"),
+    "view": lambda _, view: nx.number_connected_components(view, backend="rapids_bfs"),
+    "node": lambda graph, _: nx.single_source_shortest_path_length(graph, next(iter(graph)), backend="rapids_bfs"),
+    "nodes": lambda graph, _: nx.closeness_centrality(graph, next(iter(graph)), backend="rapids_bfs"),
+    "single": lambda graph, _: nx.eccentricity(graph, v=next(iter(graph)), backend="rapids_bfs"),
+    "bunch": lambda graph, _: nx.betweenness_centrality_subset(
+        graph, list(graph)[:2], list(graph)[3:], backend="rapids_bfs"
+    ),
+}
+
+
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_networkx_function(name, kept, handled):
+    """NetworkX answered, without an end to its time."""
+    nodes = [Node() for _ in range(6)]
+    graph = nx.Graph(pairwise(nodes))
+    view = nx.restricted_view(graph, nodes[3:4], [])
+    expected = CALLS[name](graph, view)
+    for time in range(1, 1000):
+        if not kept:
+            graph.__networkx_cache__.clear()
+        Node.left = time
+        try:
+            CALLS[name](graph, view)
+        except Stopped:
+            continue
+        assert Node.left > 0, time
+        break
+    assert time > 1 or kept
+    Node.left = 0
+    assert CALLS[name](graph, view) == expected
+
+
+@pytest.mark.parametrize("name", ["single_source_shortest_path_length", "closeness_centrality"])
+def test_whether_a_networkx_function_should_run(name, handled):
+    nodes = [Node() for _ in range(6)]
+    graph = nx.Graph(pairwise(nodes))
+    Node.left = 1
+    with pytest.raises(Stopped):
+        should_run(name, (graph, nodes[0]), {})
+
+
+class Slow(CPU):
+    name = "slow"
+
+    def prepare(self, graph, algorithm):
+        send()
+
+
+def test_a_comparison(handled, monkeypatch):
+    """The engine had failed, and the others went on."""
+    monkeypatch.setitem(registered(), "slow", Slow())
+    resolve.cache_clear()
+    with pytest.raises(Stopped):
+        compare("karate", engines="slow,cpu", num_sources=1)
+
+
+def test_a_suite(handled):
+    with pytest.raises(Stopped):
+        compare_suite(["karate"], engines="cpu", num_sources=1, progress=lambda *_: send())
