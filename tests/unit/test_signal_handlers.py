@@ -6,12 +6,14 @@ import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from pathlib import Path
 
 import networkx as nx
 import pytest
 
 from rapids_bfs import compare, compare_suite
 from rapids_bfs._core.interrupts import is_interrupt
+from rapids_bfs.adapters._file import File, file_errors
 from rapids_bfs.engines import registered, resolve
 from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.nx import should_run
@@ -124,6 +126,12 @@ def test_whether_a_networkx_function_should_run(name, handled):
     Node.left = 1
     with pytest.raises(Stopped):
         should_run(name, (graph, nodes[0]), {})
+
+
+def test_a_file(handled):
+    """It was said to be damaged."""
+    with pytest.raises(Stopped), file_errors(File(Path("edges.mtx")), "Matrix Market"):
+        send()
 
 
 class Slow(CPU):
