@@ -12,6 +12,8 @@ import networkx as nx
 import pytest
 
 from rapids_bfs import compare, compare_suite
+from rapids_bfs._core import rapids
+from rapids_bfs._core.cuda import arrays
 from rapids_bfs._core.interrupts import is_interrupt
 from rapids_bfs.adapters._file import File, file_errors
 from rapids_bfs.engines import registered, resolve
@@ -132,6 +134,53 @@ def test_a_file(handled):
     """It was said to be damaged."""
     with pytest.raises(Stopped), file_errors(File(Path("edges.mtx")), "Matrix Market"):
         send()
+
+
+@pytest.fixture
+def cupy_there(monkeypatch, tmp_path):
+    """As if there were a device and CuPy, whose code is what the returned function is given."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(arrays, "no_device", lambda: None)
+    for name in "cupy", "cudf":
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    forget = arrays.cupy_missing.cache_clear, rapids.package_missing.cache_clear
+    for each in forget:
+        each()
+
+    def write(name, code):
+        (tmp_path / f"{name}.py").write_text(f"import signal\n{code}\n")
+
+    yield write
+    for name in "cupy", "cudf":
+        sys.modules.pop(name, None)
+    for each in forget:
+        each()
+
+
+SEND = "signal.raise_signal(signal.SIGTERM)"
+COMPILER = f"""
+from types import SimpleNamespace as Some
+__version__ = "14.1.1"
+class RawKernel:
+    def __init__(self, *_): pass
+    def compile(self): {SEND}
+cuda = Some(runtime=Some(runtimeGetVersion=lambda: 13000))
+"""
+
+
+@pytest.mark.parametrize("code", [SEND, COMPILER], ids=["import", "toolkit"])
+def test_the_first_use_of_cupy(cupy_there, handled, code):
+    """It was missing for the rest of the process, and the CPU searched in its place."""
+    cupy_there("cupy", code)
+    with pytest.raises(Stopped):
+        arrays.cupy_missing()
+
+
+def test_the_import_of_a_package_of_rapids(cupy_there, handled, monkeypatch):
+    monkeypatch.setattr(rapids.device, "cupy_missing", lambda: None)
+    cupy_there("cudf", SEND)
+    with pytest.raises(Stopped):
+        rapids.package_missing("cudf")
 
 
 class Slow(CPU):
