@@ -116,7 +116,9 @@ def test_info_says_each_reason_once(monkeypatch):
         def unavailable(self):
             return "no GPU"
 
-    monkeypatch.setattr(rapids_bfs.cli.info, "registered", lambda: {"a": Engine(), "b": Engine()})
+    engines = {"a": Engine(), "b": Engine()}
+    monkeypatch.setattr(rapids_bfs.cli.info, "registered", lambda: engines)
+    monkeypatch.setattr(rapids_bfs.cli.info, "resolve", engines.get)
     text = StringIO()
     show(info_tables(), out=console(file=text, width=80))
     assert text.getvalue().count("no GPU") == 1
