@@ -10,8 +10,9 @@ import math
 import os
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import accumulate, product
+
+from .interrupts import suppressed
 
 ROOT = ""  # of the file system
 # By version of Linux's control groups: the files with a quota and its period
@@ -48,6 +49,6 @@ def _quotas() -> Iterator[float]:
 
 def _content(file: str) -> bytes:
     """What is in the file; nothing if it is not there or not to be read."""
-    with suppress(OSError), open(file, "rb", buffering=0) as opened:
+    with suppressed(OSError), open(file, "rb", buffering=0) as opened:
         return opened.read()
     return b""

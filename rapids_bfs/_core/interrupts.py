@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -21,6 +23,16 @@ def is_interrupt(error: BaseException) -> bool:
             return True
         trace = trace.tb_next
     return False
+
+
+@contextmanager
+def suppressed(*kinds: type[Exception]) -> Iterator[None]:
+    """`contextlib.suppress`, but for what a signal handler raises: the TimeoutError of a timer is an OSError, too."""
+    try:
+        yield
+    except kinds as error:
+        if not isinstance(error, FileNotFoundError) and is_interrupt(error):  # asking takes longer than most files
+            raise
 
 
 def _code(handler: Any) -> Any:

@@ -11,6 +11,7 @@ from .cores import usable_cores
 from .cuda.arrays import cupy_missing
 from .cuda.driver import driver
 from .cuda.driver import links as driver_links
+from .interrupts import suppressed
 
 PACKAGES = (
     "rapids-bfs",
@@ -74,10 +75,9 @@ def nccl_version() -> str | None:
 
 
 def _processor() -> str:
-    try:
+    lines: list[str] = []
+    with suppressed(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
 

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import InputError
 from .cuda.arrays import require_device
 from .formatting import size
+from .interrupts import suppressed
 from .rapids import driver_allocates, has_pool, pool_bytes
 
 CGROUP = Path("/sys/fs/cgroup")
@@ -46,17 +47,17 @@ def available_bytes() -> int:
     available = _free_bytes()
     if left := _left.get():
         available = min(available, left())
-    try:
+    with suppressed(OSError, ValueError):
         limit = (CGROUP / "memory.max").read_text().strip()
-        used = int((CGROUP / "memory.current").read_text())
-    except (OSError, ValueError):
-        return available
-    return available if limit == "max" else min(available, max(int(limit) - used, 0))
+        if limit != "max":
+            used = int((CGROUP / "memory.current").read_text())
+            available = min(available, max(int(limit) - used, 0))
+    return available
 
 
 def _free_bytes() -> int:
     """The free memory of the machine. Linux is asked without psutil, whose import takes as long as a small search."""
-    with suppress(OSError, ValueError, IndexError):  # another system, or an old kernel
+    with suppressed(OSError, ValueError, IndexError):  # another system, or an old kernel
         return 1024 * int(MEMINFO.read_bytes().partition(b"MemAvailable:")[2].split(None, 1)[0])
     import psutil
 

@@ -125,6 +125,8 @@ def file_at(path: str | os.PathLike[str]) -> File:
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{file} does not exist") from None
     except (OSError, ValueError) as error:
+        if is_interrupt(error):
+            raise
         raise InputError(f"{file!s:.200} cannot be opened: {getattr(error, 'strerror', None) or error}") from error
     if stat.S_ISDIR(found.st_mode):
         raise InputError(f"{file} is a directory, not a file")
@@ -178,6 +180,8 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             yield stream
         part.replace(path)
     except OSError as error:
+        if is_interrupt(error):
+            raise
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
         part.unlink(missing_ok=True)

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from .._core.arguments import file_path, quoted
+from .._core.interrupts import is_interrupt
 from .._core.machine import describe
 from .._core.machine import versions as installed
 from ..errors import InputError
@@ -308,6 +309,8 @@ def writing(path: str | PathLike[str], newline: str | None = None) -> Iterator[I
         with open(path, "w", encoding="utf-8", errors="backslashreplace", newline=newline) as out:
             yield out
     except OSError as error:
+        if is_interrupt(error):
+            raise
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .._core.arguments import quoted
+from .._core.interrupts import is_interrupt, suppressed
 from ..adapters._file import file_at
 from ..errors import InputError
 from ..generators import checked_scale
@@ -53,11 +54,10 @@ class SuiteGraph:
     @property
     def file_state(self) -> list[Any]:
         """Its file's path, size and time of modification; nothing for a graph that is not a file."""
-        try:
+        with suppressed(OSError, ValueError):
             state = os.stat(self.source)
-        except (OSError, ValueError):
-            return []
-        return [os.path.abspath(self.source), state.st_size, state.st_mtime_ns]
+            return [os.path.abspath(self.source), state.st_size, state.st_mtime_ns]
+        return []
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,8 @@ def _suite_in(path: Path) -> Suite:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{file} is not TOML: {error}") from None
     except OSError as error:
+        if is_interrupt(error):
+            raise
         raise InputError(f"{file} cannot be read: {error.strerror or error}") from None
     suite = _suite(path.stem, content, str(file))
     graphs = tuple(replace(graph, folder=str(path.absolute().parent)) for graph in suite.graphs)

@@ -216,7 +216,9 @@ class _Kept:
             )
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            if is_interrupt(error):
+                raise
             fine = False
         if not fine:
             raise InputError(f"{self.path} is not a file of measurements: remove it, or keep in another file")
@@ -229,6 +231,8 @@ class _Kept:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
+            if is_interrupt(error):
+                raise
             raise InputError(f"{self.path.parent} cannot be made: {error.strerror}: keep in another file") from None
         with replacing(self.path) as out:
             text = json.dumps({"conditions": self.conditions, "rows": rows}, indent=1, default=str)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from .._core.arguments import checked_directed, checked_name
+from .._core.interrupts import is_interrupt
 from .._core.optional import import_optional
 from ..adapters._file import replacing
 from ..adapters._formats import refuse_options
@@ -77,7 +78,9 @@ def _kept(found: Dataset) -> Graph | None:
             columns=(str(arrays["columns"][0]), str(arrays["columns"][1])),
             name=found.name,
         )
-    except Exception:  # not there, or damaged in any way: it is made again
+    except Exception as error:  # not there, or damaged in any way: it is made again
+        if is_interrupt(error):
+            raise
         return None
 
 
@@ -88,6 +91,8 @@ def _keep(found: Dataset, graph: Graph) -> None:
             write_arrays(arrays_of(graph) | {"origin": _origin(found)}, stream)
         found.adjacency.chmod(0o444)  # what is mapped must not change
     except (InputError, OSError) as error:
+        if is_interrupt(error):
+            raise
         warnings.warn(f"{error}: the next load reads the download again", stacklevel=2)
 
 
@@ -115,6 +120,8 @@ def fetch(found: Dataset) -> None:
                 downloader=pooch.HTTPDownloader(bar, READ, timeout=TIMEOUT, headers=headers),
             )
     except (OSError, ValueError) as error:  # requests' errors are OSErrors; ValueError: a wrong checksum
+        if is_interrupt(error):
+            raise
         raise InputError(f"{found.name} cannot be downloaded ({_reason(found, error)}): {by_hand}") from error
 
 

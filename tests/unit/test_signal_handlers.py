@@ -7,22 +7,27 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import networkx as nx
 import pytest
 
-from rapids_bfs import compare, compare_suite
-from rapids_bfs._core import rapids
+from rapids_bfs import as_graph, compare, compare_suite, load
+from rapids_bfs._core import cores, machine, memory, rapids
 from rapids_bfs._core.cuda import arrays
 from rapids_bfs._core.interrupts import is_interrupt
+from rapids_bfs.adapters import _file
 from rapids_bfs.adapters._file import File, file_errors
+from rapids_bfs.comparison import records, suite, suite_runner
+from rapids_bfs.data import downloads
+from rapids_bfs.data.datasets import dataset
 from rapids_bfs.engines import registered, resolve
 from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.nx import should_run
 
 
-class Stopped(Exception):
-    pass
+class Stopped(TimeoutError):
+    """An OSError, as what the system says of files."""
 
 
 def stop(*_):
@@ -134,6 +139,60 @@ def test_a_file(handled):
     """It was said to be damaged."""
     with pytest.raises(Stopped), file_errors(File(Path("edges.mtx")), "Matrix Market"):
         send()
+
+
+def sends(*_, **__):
+    send()
+
+
+class Sends:
+    """A file, or a folder with it."""
+
+    read_bytes = read_text = sends
+
+    def __truediv__(self, _):
+        return self
+
+
+def replaced(folder):
+    with _file.replacing(folder / "graph.npz"):
+        send()
+
+
+def written(folder):
+    with records.writing(folder / "rows.csv"):
+        send()
+
+
+def read_suite(folder):
+    (folder / "mine.toml").write_text("graphs = ['karate']")
+    return compare_suite(folder / "mine.toml")
+
+
+FILES = {  # what sends the signal in which call
+    "free memory": (memory, "MEMINFO", Sends(), lambda _: memory.available_bytes()),
+    "limit of memory": (memory, "CGROUP", Sends(), lambda _: memory.available_bytes()),
+    "quota of cores": (cores, "open", sends, lambda _: cores.usable_cores()),
+    "processor": (machine, "Path", sends, lambda _: machine.describe()),
+    "found": (_file, "os", SimpleNamespace(stat=sends), lambda _: _file.file_at("edges.csv")),
+    "replaced": (_file, "secrets", _file.secrets, replaced),
+    "written": (records, "file_path", records.file_path, written),
+    "table": (Sends, "__arrow_c_stream__", sends, lambda _: as_graph(Sends())),
+    "suite": (suite, "tomllib", SimpleNamespace(loads=sends, TOMLDecodeError=ValueError), read_suite),
+    "state": (suite.SuiteGraph, "source", property(sends), lambda _: suite.SuiteGraph("karate").file_state),
+    "resumed": (suite_runner._Kept, "path", Sends(), lambda _: suite_runner._Kept._rows(suite_runner._Kept)),
+    "kept": (downloads, "mapped", sends, lambda _: downloads._kept(dataset("gap:road"))),
+    "to keep": (downloads, "replacing", sends, lambda _: downloads._keep(dataset("gap:road"), load("karate"))),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files(name, handled, monkeypatch, tmp_path):
+    """The file was said to be wrong or not there, or the call went on without it."""
+    module, attribute, value, call = FILES[name]
+    monkeypatch.setattr(module, attribute, value, raising=False)
+    with pytest.raises(Stopped):
+        call(tmp_path)
 
 
 @pytest.fixture
