@@ -26,6 +26,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool
     arguments = arguments_of(name, args, kwargs)
     if arguments is None:
         return "NetworkX says what is wrong with these arguments"
+    keep_from_networkx(arguments["G"])  # a conversion that a signal ended, too: NetworkX would never try it again
     given = next((each for each in FUNCTIONS[name].without if arguments.get(each) is not None), None)
     return True if given is None else f"{given} must be None"
 

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import networkx as nx
 import pytest
 
+import rapids_bfs.nx as backend
 from rapids_bfs import as_graph, compare, compare_suite, load
 from rapids_bfs._core import cores, machine, memory, rapids
 from rapids_bfs._core.cuda import arrays
@@ -139,6 +140,16 @@ def test_a_file(handled):
     """It was said to be damaged."""
     with pytest.raises(Stopped), file_errors(File(Path("edges.mtx")), "Matrix Market"):
         send()
+
+
+def test_networkx_converts_the_graph_the_next_time(handled, monkeypatch):
+    """NetworkX had noted that the graph cannot be converted."""
+    graph = nx.path_graph(4)
+    with monkeypatch.context() as patched:
+        patched.setattr(backend, "convert_from_nx", sends)
+        with pytest.raises(Stopped):
+            nx.bfs_edges(graph, 0, backend="rapids_bfs")
+    assert list(nx.bfs_edges(graph, 0, backend="rapids_bfs")) == [(0, 1), (1, 2), (2, 3)]
 
 
 def sends(*_, **__):
