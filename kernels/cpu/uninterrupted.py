@@ -38,12 +38,9 @@ def with_large_stack(start, *arguments):
     """Call ``start``, which starts a thread that can import and compile, though `threading.stack_size` was told to give
     threads less."""
     with _stacks:
-        told = threading.stack_size()
-        if not 0 < told < STACK:
-            start(*arguments)
-            return
+        told = threading.stack_size()  # asking for the size also sets it to 0, the default
         try:
-            threading.stack_size(STACK)
+            threading.stack_size(STACK if 0 < told < STACK else told)
             start(*arguments)
         finally:
             threading.stack_size(told)

@@ -275,6 +275,17 @@ print(sizes == {STACK}, threading.stack_size() == 1 << 17)
     assert found.stdout.split() == ["True", "True"]
 
 
+@pytest.mark.parametrize("size", [0, 1 << 17, STACK, 8 * STACK])
+def test_the_size_of_stacks_is_told_back(size):
+    """A larger one, for deep recursion, was forgotten."""
+    before = threading.stack_size(size)
+    try:
+        with_large_stack(int)
+        assert threading.stack_size() == size
+    finally:
+        threading.stack_size(before)
+
+
 def test_an_interrupt_as_a_large_stack_is_told(monkeypatch):
     """A signal may be handled as the call that tells the size returns."""
     tell, told = threading.stack_size, threading.stack_size(1 << 17)
