@@ -25,6 +25,13 @@ def is_interrupt(error: BaseException) -> bool:
     return False
 
 
+def interrupt_behind(error: BaseException | None) -> BaseException | None:
+    """The interrupt that ``error`` is, or from which a library raised it; else None."""
+    while error is not None and not is_interrupt(error):
+        error = error.__cause__
+    return error
+
+
 @contextmanager
 def suppressed(*kinds: type[Exception]) -> Iterator[None]:
     """`contextlib.suppress`, but for what a signal handler raises: the TimeoutError of a timer is an OSError, too."""

@@ -16,7 +16,7 @@ from typing import IO, Any, cast
 
 from .._core.arguments import file_path
 from .._core.environment import WrongVariable
-from .._core.interrupts import is_interrupt
+from .._core.interrupts import interrupt_behind, is_interrupt
 from ..errors import InputError
 from ..graph import Graph
 from ._bounded import BOM, BoundedText
@@ -149,8 +149,8 @@ def file_errors(file: File, what: str) -> Iterator[None]:
             raise
         raise InputError(f"{file}: {error}") from None
     except Exception as error:
-        if is_interrupt(error):
-            raise
+        if interrupt := interrupt_behind(error):
+            raise interrupt from interrupt.__cause__
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(f"{file} cannot be read as {what}: {reason:.200}") from error
 

@@ -136,10 +136,19 @@ def test_whether_a_networkx_function_should_run(name, handled):
         should_run(name, (graph, nodes[0]), {})
 
 
-def test_a_file(handled):
-    """It was said to be damaged."""
-    with pytest.raises(Stopped), file_errors(File(Path("edges.mtx")), "Matrix Market"):
+def send_and_hide():
+    """As NetworkX does while a graph is made of another."""
+    try:
         send()
+    except Exception as error:
+        raise nx.NetworkXError("Input is not a correct NetworkX graph.") from error
+
+
+@pytest.mark.parametrize("read", [send, send_and_hide])
+def test_a_file(read, handled):
+    """It was said to be damaged."""
+    with pytest.raises(Stopped), file_errors(File(Path("edges.graphml")), "GraphML"):
+        read()
 
 
 def test_networkx_converts_the_graph_the_next_time(handled, monkeypatch):
