@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.interrupts import is_interrupt
 from ..errors import InputError
 
 KEY = b"rapids_bfs"
@@ -56,7 +57,9 @@ def notes_of(metadata: Mapping[bytes, bytes] | None, where: str) -> Notes:
     where = f"{where}: the metadata under {KEY.decode()!r}"
     try:
         notes = json.loads((metadata or {}).get(KEY, b"{}"))
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
+        if is_interrupt(error):
+            raise
         raise InputError(f"{where} are not valid JSON") from None
     if not isinstance(notes, dict):
         raise InputError(f"{where} must be a JSON object, not {_shown(notes)}")

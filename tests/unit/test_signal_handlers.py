@@ -7,17 +7,20 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
+from tomllib import TOMLDecodeError
 from types import SimpleNamespace
 
 import networkx as nx
+import pandas as pd
 import pytest
 
 import rapids_bfs.nx as backend
 from rapids_bfs import as_graph, compare, compare_suite, load
 from rapids_bfs._core import cores, machine, memory, rapids
+from rapids_bfs._core.arguments import quoted
 from rapids_bfs._core.cuda import arrays
 from rapids_bfs._core.interrupts import is_interrupt
-from rapids_bfs.adapters import _file
+from rapids_bfs.adapters import _file, _objects
 from rapids_bfs.adapters._file import File, file_errors
 from rapids_bfs.comparison import records, suite, suite_runner
 from rapids_bfs.data import downloads
@@ -27,8 +30,8 @@ from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.nx import should_run
 
 
-class Stopped(TimeoutError):
-    """An OSError, as what the system says of files."""
+class Stopped(TimeoutError, ValueError):
+    """An OSError, as what the system says of files, and a ValueError, as what is wrong with ids."""
 
 
 def stop(*_):
@@ -168,7 +171,7 @@ def sends(*_, **__):
 class Sends:
     """A file, or a folder with it."""
 
-    read_bytes = read_text = sends
+    read_bytes = read_text = __iter__ = __repr__ = sends
 
     def __truediv__(self, _):
         return self
@@ -198,7 +201,7 @@ FILES = {  # what sends the signal in which call
     "replaced": (_file, "secrets", _file.secrets, replaced),
     "written": (records, "file_path", records.file_path, written),
     "table": (Sends, "__arrow_c_stream__", sends, lambda _: as_graph(Sends())),
-    "suite": (suite, "tomllib", SimpleNamespace(loads=sends, TOMLDecodeError=ValueError), read_suite),
+    "suite": (suite, "tomllib", SimpleNamespace(loads=sends, TOMLDecodeError=TOMLDecodeError), read_suite),
     "state": (suite.SuiteGraph, "source", property(sends), lambda _: suite.SuiteGraph("karate").file_state),
     "resumed": (suite_runner._Kept, "path", Sends(), lambda _: suite_runner._Kept._rows(suite_runner._Kept)),
     "kept": (downloads, "mapped", sends, lambda _: downloads._kept(dataset("gap:road"))),
@@ -213,6 +216,33 @@ def test_files(name, handled, monkeypatch, tmp_path):
     monkeypatch.setattr(module, attribute, value, raising=False)
     with pytest.raises(Stopped):
         call(tmp_path)
+
+
+@pytest.mark.parametrize("what", [{0: Sends()}, pd.DataFrame({"source": ["a", 1], "target": ["b", 2]})])
+def test_a_conversion(what, handled, monkeypatch):
+    """The neighbours were said to be no list, or the column one of mixed types."""
+    monkeypatch.setattr(_objects, "of_one_kind", sends)
+    with pytest.raises(Stopped):
+        as_graph(what)
+
+
+def test_the_conversion_of_a_dict(handled):
+    """Ids were said not to be hashable."""
+    nodes = [Node() for _ in range(3)]
+    neighbors = dict.fromkeys(nodes, nodes)
+    for time in range(1, 100):
+        Node.left = time
+        try:
+            as_graph(neighbors)
+        except Stopped:
+            continue
+        break
+    assert 1 < time < 99
+
+
+def test_a_value_in_a_message(handled):
+    with pytest.raises(Stopped):
+        quoted(Sends())
 
 
 @pytest.fixture
