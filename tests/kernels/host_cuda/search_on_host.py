@@ -1,6 +1,7 @@
 """Searches by the fast kernel and its host, run on the host, and their checks against SciPy."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -38,6 +39,25 @@ def assert_right(search, sources, **options):
     result = search.run(np.array(sources), options)
     assert_answer(result, sources, options.depth_limit, options.target)
     assert options.trace is False or len(search.steps) == search.host.levels
+
+
+def assert_written(search, sources, options, cleared=False):
+    """A search into arrays that hold garbage writes every element; the distance where it found nothing is 2**30.
+
+    If predecessors are said to be cleared, it need not write those of vertices that it does not reach.
+    """
+    n = search.graph.num_vertices
+    distances, predecessors = (search.device.empty(n, np.int32) for _ in range(2))
+    predecessors[:] = n
+    as_cupy = [SimpleNamespace(data=SimpleNamespace(ptr=each.ctypes.data)) for each in (distances, predecessors)]
+    with search.device.current(), search.search_into(*as_cupy, 1 << 30, np.array(sources), options, cleared=cleared):
+        pass
+    expected = expected_distances(search.graph, sources, options.depth_limit, options.target)
+    np.testing.assert_array_equal(distances, np.where(expected < 0, 1 << 30, expected))
+    if cleared:
+        assert (expected[predecessors == n] < 0).all()
+        predecessors[predecessors == n] = -1
+    np.testing.assert_array_equal(predecessors == -1, expected <= 0)
 
 
 def with_types(graph, vertex, offset):

@@ -1,19 +1,17 @@
 """The fast search of CUDA C++ and its host, run on the host, against SciPy."""
 
-from contextlib import nullcontext
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from emulator import emulate
 from host_device import HostDevice
 from host_faults import ALONE_AT_THE_BARRIER, Fault, assert_seen
-from oracle import assert_answer, expected_distances, random_graph, random_options
+from oracle import random_graph, random_options
 from search_on_host import (
     LONG,
     SHORT,
     assert_right,
+    assert_written,
     host,  # noqa: F401 - a fixture
     search_graphs,
     search_of,
@@ -25,9 +23,8 @@ from tunings import DEEP, TUNINGS
 
 from rapids_bfs import as_graph
 from rapids_bfs.engines import Options
-from rapids_bfs.engines.gpu import deterministic, direction_optimizing, persistent
+from rapids_bfs.engines.gpu import direction_optimizing
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
-from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
 
 EDITS = (
@@ -283,25 +280,6 @@ def test_every_row_is_long(monkeypatch, types):
     search_within_masks("bottom-up", range(6), types)
 
 
-def assert_written(search, sources, options, cleared=False):
-    """A search into arrays that hold garbage writes every element; the distance where it found nothing is 2**30.
-
-    If predecessors are said to be cleared, it need not write those of vertices that it does not reach.
-    """
-    n = search.graph.num_vertices
-    distances, predecessors = (search.device.empty(n, np.int32) for _ in range(2))
-    predecessors[:] = n
-    as_cupy = [SimpleNamespace(data=SimpleNamespace(ptr=each.ctypes.data)) for each in (distances, predecessors)]
-    with search.device.current(), search.search_into(*as_cupy, 1 << 30, np.array(sources), options, cleared=cleared):
-        pass
-    expected = expected_distances(search.graph, sources, options.depth_limit, options.target)
-    np.testing.assert_array_equal(distances, np.where(expected < 0, 1 << 30, expected))
-    if cleared:
-        assert (expected[predecessors == n] < 0).all()
-        predecessors[predecessors == n] = -1
-    np.testing.assert_array_equal(predecessors == -1, expected <= 0)
-
-
 @pytest.mark.parametrize("name", TUNINGS)
 def test_arrays_that_nobody_wrote(name):
     """A search writes every element of the arrays of its result, and what it is to say where it found nothing."""
@@ -315,45 +293,6 @@ def test_arrays_that_nobody_wrote(name):
         for cleared in (False, True, False):
             assert_written(search, sources, options, cleared)
         assert_right(search, sources)
-
-
-@pytest.mark.parametrize(("cooperative", "time_limit"), [(False, False), (False, True), (True, True)])
-def test_what_a_device_cannot_do_in_one_launch_goes_by_levels(cooperative, time_limit, monkeypatch):
-    """A device that launches no blocks that wait for each other, or ends kernels that take longer than two levels."""
-    monkeypatch.setattr(persistent, "MOST_LEVELS", 2)
-    emulate(monkeypatch, deterministic)
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        graph = random_graph(rng, most_vertices=60, most_edges=90) if seed % 4 else generate("path:30")
-        device = HostDevice(seed, blocks=4)
-        device.cooperative, device.time_limit = cooperative, time_limit
-        search = DirectionOptimizing(graph, device, TUNINGS["dense"])
-        for _ in range(3):
-            sources, options = random_options(rng, graph.num_vertices)
-            result = search.run(np.array(sources), Options(**options))
-            assert_answer(result, sources, result.depth_limit, result.target)
-            assert_written(search, sources, Options(**options | {"predecessors": True}))
-        depth = int(expected_distances(graph, [0]).max())
-        too_deep = time_limit and depth >= 2
-        with pytest.raises(TraversalError, match=r"2 levels.*engine='cpu'") if too_deep else nullcontext():
-            assert_answer(search.run(np.array([0]), Options(deterministic=True)), [0])
-
-
-def isolated_and_not():
-    """A graph with isolated vertices, each a source that leaves a distance, and others."""
-    return as_graph((np.array([0, 1, 2]), np.array([1, 2, 3])), vertices=8, directed=False)
-
-
-def test_a_refused_launch_leaves_no_traces():
-    """The kernel looks in turns at one of two notes of the last search, which a launch that never was has not left."""
-    search = search_of(isolated_and_not(), TUNINGS["top-down"])
-    for before, after in [(6, 5), (5, 0), (0, 7), (7, 6)]:
-        assert_right(search, [before])
-        search.device.refuses = lambda cluster: True
-        with pytest.raises(TraversalError, match="refused"):
-            search.run(np.array([2]))
-        search.device.refuses = lambda cluster: False
-        assert_right(search, [after])
 
 
 @pytest.mark.parametrize("name", ["dense", "to and fro", "one block"])

@@ -1,0 +1,57 @@
+"""Searches that a device refuses to launch, or cannot do in one launch, on the host."""
+
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from emulator import emulate
+from host_device import HostDevice
+from oracle import assert_answer, expected_distances, random_graph, random_options
+from search_on_host import assert_right, assert_written, host, search_of  # noqa: F401 - a fixture
+from tunings import TUNINGS
+
+from rapids_bfs import as_graph
+from rapids_bfs.engines import Options
+from rapids_bfs.engines.gpu import deterministic, persistent
+from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
+from rapids_bfs.errors import TraversalError
+from rapids_bfs.generators import generate
+
+
+@pytest.mark.parametrize(("cooperative", "time_limit"), [(False, False), (False, True), (True, True)])
+def test_what_a_device_cannot_do_in_one_launch_goes_by_levels(cooperative, time_limit, monkeypatch):
+    """A device that launches no blocks that wait for each other, or ends kernels that take longer than two levels."""
+    monkeypatch.setattr(persistent, "MOST_LEVELS", 2)
+    emulate(monkeypatch, deterministic)
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        graph = random_graph(rng, most_vertices=60, most_edges=90) if seed % 4 else generate("path:30")
+        device = HostDevice(seed, blocks=4)
+        device.cooperative, device.time_limit = cooperative, time_limit
+        search = DirectionOptimizing(graph, device, TUNINGS["dense"])
+        for _ in range(3):
+            sources, options = random_options(rng, graph.num_vertices)
+            result = search.run(np.array(sources), Options(**options))
+            assert_answer(result, sources, result.depth_limit, result.target)
+            assert_written(search, sources, Options(**options | {"predecessors": True}))
+        depth = int(expected_distances(graph, [0]).max())
+        too_deep = time_limit and depth >= 2
+        with pytest.raises(TraversalError, match=r"2 levels.*engine='cpu'") if too_deep else nullcontext():
+            assert_answer(search.run(np.array([0]), Options(deterministic=True)), [0])
+
+
+def isolated_and_not():
+    """A graph with isolated vertices, each a source that leaves a distance, and others."""
+    return as_graph((np.array([0, 1, 2]), np.array([1, 2, 3])), vertices=8, directed=False)
+
+
+def test_a_refused_launch_leaves_no_traces():
+    """The kernel looks in turns at one of two notes of the last search, which a launch that never was has not left."""
+    search = search_of(isolated_and_not(), TUNINGS["top-down"])
+    for before, after in [(6, 5), (5, 0), (0, 7), (7, 6)]:
+        assert_right(search, [before])
+        search.device.refuses = lambda cluster: True
+        with pytest.raises(TraversalError, match="refused"):
+            search.run(np.array([2]))
+        search.device.refuses = lambda cluster: False
+        assert_right(search, [after])
