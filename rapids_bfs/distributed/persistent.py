@@ -124,7 +124,8 @@ class PersistentSearch:
             self._allocate_sources(1)
             self._gather_isolated(communicator)
             most_ahead = max(AHEAD_BYTES, device.free_bytes() / AHEAD_SHARE)
-        self.small = partition.own * (4 + partition.partitioning.dtype.itemsize) <= most_ahead  # are its answers?
+        answer_bytes = partition.own * (4 + partition.partitioning.dtype.itemsize)
+        self.allocates_ahead = answer_bytes <= most_ahead
         self.stale = True  # True until a search has ended, and after one that failed
         self.running = False
         self.answers: Answers | None = None
@@ -242,7 +243,7 @@ class PersistentSearch:
 
         Its predecessors are set to -1 after this search, while the host goes on.
         """
-        if not self.small:
+        if not self.allocates_ahead:
             return
         with suppress(MemoryError), self.device.active():
             answers = self.device_partition.allocate_answers(self.request.predecessors)
