@@ -46,8 +46,8 @@ def assert_written(search, sources, options, cleared=False):
 
     If predecessors are said to be cleared, it need not write those of vertices that it does not reach.
     """
-    n = search.graph.num_vertices
-    distances, predecessors = (search.device.empty(n, np.int32) for _ in range(2))
+    n, vertex = search.graph.num_vertices, search.graph.targets.dtype
+    distances, predecessors = search.device.empty(n, np.int32), search.device.empty(n, vertex)
     predecessors[:] = n
     as_cupy = [SimpleNamespace(data=SimpleNamespace(ptr=each.ctypes.data)) for each in (distances, predecessors)]
     with search.device.current(), search.search_into(*as_cupy, 1 << 30, np.array(sources), options, cleared=cleared):
