@@ -326,7 +326,7 @@ def info() -> None:
     show(info_tables())
 
 
-@app.command()
+@app.command(cls=Command)
 def datasets(
     name: Annotated[
         str,

@@ -254,7 +254,7 @@ def test_help_has_examples(rapids_bfs, command):
     assert f"rapids-bfs {command}" in done.stdout
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, "datasets", "info"])
 def test_help_breaks_no_example_and_calls_no_flag_a_bool(rapids_bfs, command):
     said = rapids_bfs(command, "--help").stdout
     assert "<bool>" not in said
