@@ -197,6 +197,8 @@ def validate(
     loaded = GraphInput(graph, directed, source_column, target_column, not no_header).load()
     verdict, unread = verdict_of_file(loaded, result, limit, None if target is None else parsed_id(loaded, target))
     show(line(str(verdict), "green" if verdict else "red"))
+    if verdict.rule == "edge-reach" and limit is None and target is None:
+        show(line("a search that stopped early is checked with its --target or --depth-limit", "yellow"))
     if unread:
         names = shortened(", ".join(map(quoted, unread)), 200)
         show(line(f"not checked: {names}; a result has {', '.join(RESULT_COLUMNS)}", "yellow"))

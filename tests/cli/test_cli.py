@@ -202,7 +202,9 @@ def test_several_sources_depth_limit_and_determinism(rapids_bfs, tmp_path):
     distances = pyarrow.parquet.read_table(tmp_path / "r.parquet")["distance"].to_pylist()
     assert set(distances) == {-1, 0, 1}
     assert rapids_bfs("validate", "karate", tmp_path / "r.parquet", "--depth-limit", 1).returncode == 0
-    assert rapids_bfs("validate", "karate", tmp_path / "r.parquet").returncode == 1
+    done = rapids_bfs("validate", "karate", tmp_path / "r.parquet")
+    assert done.returncode == 1
+    assert "--depth-limit" in done.stdout
 
 
 def test_a_result_that_stopped_at_a_target_validates(rapids_bfs, tmp_path):
@@ -210,7 +212,9 @@ def test_a_result_that_stopped_at_a_target_validates(rapids_bfs, tmp_path):
     result = tmp_path / "r.csv"
     assert rapids_bfs("run", "path:9", "--source", 2, "--target", 5, "--out", result).returncode == 0
     assert rapids_bfs("validate", "path:9", result, "--target", 5).returncode == 0
-    assert rapids_bfs("validate", "path:9", result).returncode == 1
+    done = rapids_bfs("validate", "path:9", result)
+    assert done.returncode == 1
+    assert "--target" in done.stdout
     assert "99 is not a vertex of path:9" in rapids_bfs("validate", "path:9", result, "--target", 99).stderr
 
 
@@ -254,7 +258,7 @@ def test_help_has_examples(rapids_bfs, command):
     assert f"rapids-bfs {command}" in done.stdout
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "datasets", "info"])
+@pytest.mark.parametrize("command", [*COMMANDS, "datasets"])
 def test_help_breaks_no_example_and_calls_no_flag_a_bool(rapids_bfs, command):
     said = rapids_bfs(command, "--help").stdout
     assert "<bool>" not in said
