@@ -172,17 +172,25 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A new file in the folder of ``path`` that replaces it once it is complete."""
-    part = path.with_name(f".{secrets.token_hex(8)}.part")
+def write_errors(path: str | Path) -> Iterator[None]:
+    """Turn an error of the system, such as a full disk, into an `InputError` that names the file."""
     try:
-        with part.open("xb") as stream:
-            yield stream
-        part.replace(path)
+        yield
     except OSError as error:
         if is_interrupt(error):
             raise
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A new file in the folder of ``path`` that replaces it once it is complete."""
+    part = path.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        with write_errors(path):
+            with part.open("xb") as stream:
+                yield stream
+            part.replace(path)
     finally:
         part.unlink(missing_ok=True)
 

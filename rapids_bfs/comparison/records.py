@@ -14,10 +14,9 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from .._core.arguments import file_path, quoted
-from .._core.interrupts import is_interrupt
 from .._core.machine import describe
 from .._core.machine import versions as installed
-from ..errors import InputError
+from ..adapters._file import write_errors
 from ..graph import Graph
 from ..trace import Trace
 
@@ -305,13 +304,8 @@ def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:
 def writing(path: str | PathLike[str], newline: str | None = None) -> Iterator[IO[str]]:
     """The file at ``path``, opened for text. Raises `InputError` if it cannot be written, as on a full disk."""
     path = file_path(path)
-    try:
-        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline=newline) as out:
-            yield out
-    except OSError as error:
-        if is_interrupt(error):
-            raise
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+    with write_errors(path), open(path, "w", encoding="utf-8", errors="backslashreplace", newline=newline) as out:
+        yield out
 
 
 def _plain(id: Any) -> Any:

@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial, wraps
 from typing import Any
 
-from .._core.interrupts import is_interrupt
 from .classes import MARK, is_read_as_theirs
 from .conversions import as_it_is_now
 from .functions import FUNCTIONS
-from .graph import ConvertedGraph, FallBack
+from .graph import ConvertedGraph, FallBack, fall_back
 from .policy import arguments_of, delegated_argument, original
 from .replay import Replay
 
@@ -96,9 +95,7 @@ def _make_searchable(name: str, arguments: dict[str, Any]) -> ConvertedGraph:
     try:
         graph = as_it_is_now(graph)
     except Exception as error:  # raised by a node's own methods, or because another thread changes the graph
-        if is_interrupt(error):
-            raise
-        raise FallBack from None
+        fall_back(error)
     if len(graph) == 0:
         raise FallBack
     arguments["G"] = graph

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
 from operator import is_not
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -41,6 +41,13 @@ def many_objects() -> Iterator[None]:
 
 class FallBack(Exception):
     """NetworkX is to answer this call, mostly with an exception of its own. Only `calls` catches it."""
+
+
+def fall_back(error: Exception) -> NoReturn:
+    """Raise `FallBack` after this error, or the error if it comes from a signal handler."""
+    if is_interrupt(error):
+        raise error
+    raise FallBack from error
 
 
 class ConvertedGraph:
@@ -137,9 +144,7 @@ class ConvertedGraph:
             if not (containers <= {dict} and self._read_directly(rows, degrees, targets)):
                 degrees, targets = self._read_plainly(rows)
         except Exception as error:  # a node's own methods may raise anything
-            if is_interrupt(error):
-                raise
-            raise FallBack from error
+            fall_back(error)
         return offsets_of(degrees), targets
 
     def _read_directly(self, rows: Any, degrees: np.ndarray, targets: np.ndarray) -> bool:
@@ -234,9 +239,7 @@ class ConvertedGraph:
         except TypeError:  # it has no hash
             return None
         except Exception as error:
-            if is_interrupt(error):
-                raise
-            raise FallBack from None
+            fall_back(error)
 
     @cached_property
     def lookup(self) -> dict[Any, int]:

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from networkx.algorithms.centrality import betweenness, betweenness_subset
 
-from ..._core.interrupts import is_interrupt
 from ...algorithms.batch import bfs_batch
 from ...kernels.cpu.networkx import ordered
-from ..graph import ConvertedGraph, FallBack
+from ..graph import ConvertedGraph, FallBack, fall_back
 from ..routing import batch_engine
 from ..search import VERSION, ordered_bfs, shares_of_paths, summary
 
@@ -108,9 +107,7 @@ def _vertices(G: ConvertedGraph, sources: Any, targets: Any) -> tuple[np.ndarray
         found = {vertex for end in set(targets) if (vertex := G.find(end)) is not None}
         return G.vertices(sources), np.array(sorted(found), np.int64)
     except Exception as error:
-        if is_interrupt(error):
-            raise
-        raise FallBack from None
+        fall_back(error)
 
 
 def closeness_centrality(

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.interrupts import is_interrupt
 from ..._core.threads import pool
 from ...algorithms import distances
 from ...kernels.cpu.networkx import neighborhoods
-from ..graph import ConvertedGraph, FallBack
+from ..graph import ConvertedGraph, FallBack, fall_back
 from ..routing import batch_engine
 from ..search import VERSION, connected_summary, summary
 from .components import is_connected, is_strongly_connected
@@ -71,9 +70,7 @@ def _nodes(G: ConvertedGraph, bunch: Any) -> list[Any]:
     try:
         return list(G.origin.nbunch_iter(bunch))
     except Exception as error:
-        if is_interrupt(error):
-            raise
-        raise FallBack from None
+        fall_back(error)
 
 
 def global_efficiency(G: ConvertedGraph) -> float:
