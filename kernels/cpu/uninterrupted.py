@@ -1,11 +1,17 @@
 """Calls that no interrupt can stop half-way, and threads that have the room for ours."""
 
+import ctypes
 import os
 import threading
+from _thread import start_new_thread
+from functools import partial
 from queue import SimpleQueue
 
 STACK = 8 << 20  # bytes; what a thread has by default on Linux. Importing Numba takes more than 64 KiB
 _stacks = threading.RLock()  # the size of stacks is one for all threads
+_seen_small = False
+_size_of_stacks = ctypes.pythonapi.PyThread_get_stacksize  # `threading.stack_size` sets it to 0 when it is asked
+_size_of_stacks.restype = ctypes.c_size_t
 
 
 def uninterrupted(function, *arguments, **named):
@@ -14,18 +20,39 @@ def uninterrupted(function, *arguments, **named):
     Interrupts (KeyboardInterrupt, or what a signal handler raises) reach the main thread alone, so it leaves the call
     to another thread, which goes on where an interrupt has ended the wait for it.
     """
+    return _in_another_thread(start_thread, partial(function, *arguments, **named))
+
+
+def start_thread(function, *arguments):
+    """Start a daemon thread that calls ``function``. It can import and compile, though `threading.stack_size` was told
+    to give threads less.
+
+    While the main thread is in here, a signal handler may run, and wait for other threads that start threads. So the
+    main thread takes no lock that they need, neither ours nor those of `threading.Thread.start`.
+    """
+    global _seen_small
+    if 0 < _size_of_stacks() < STACK:
+        _seen_small = True
+    if _seen_small:  # now or before: what was just read may be what another thread has told for a moment
+        _in_another_thread(_start_as_told, partial(_start_with_large_stack, function, arguments))
+    else:
+        start_new_thread(function, arguments)
+
+
+def _in_another_thread(start, function):
+    """`uninterrupted`, for which ``start`` starts the thread."""
     if threading.current_thread() is not threading.main_thread():
-        return function(*arguments, **named)
+        return function()
     outcome = SimpleQueue()
 
     def call():
         try:
-            outcome.put((function(*arguments, **named), None))
+            outcome.put((function(), None))
         except BaseException as error:
             outcome.put((None, error))
 
     try:
-        with_large_stack(threading.Thread(target=call).start)
+        start(call)
     except RuntimeError:  # too many threads, or the interpreter is shutting down
         call()
     result, error = outcome.get()
@@ -34,14 +61,16 @@ def uninterrupted(function, *arguments, **named):
     return result
 
 
-def with_large_stack(start, *arguments):
-    """Call ``start``, which starts a thread that can import and compile, though `threading.stack_size` was told to give
-    threads less."""
+def _start_as_told(function):
+    start_new_thread(function, ())
+
+
+def _start_with_large_stack(function, arguments):
     with _stacks:
-        told = threading.stack_size()  # asking for the size also sets it to 0, the default
+        told = threading.stack_size()
         try:
             threading.stack_size(STACK if 0 < told < STACK else told)
-            start(*arguments)
+            start_new_thread(function, arguments)
         finally:
             threading.stack_size(told)
 

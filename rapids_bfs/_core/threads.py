@@ -9,6 +9,7 @@ import atexit
 import ctypes
 import os
 import threading
+from _thread import LockType, allocate_lock
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
@@ -18,7 +19,7 @@ import numpy as np
 from ..errors import InputError
 from ..kernels.cpu import numba, team
 from ..kernels.cpu.compiled import num_threads, set_num_threads, start_threads, threads_lost
-from ..kernels.cpu.uninterrupted import uninterrupted, with_large_stack
+from ..kernels.cpu.uninterrupted import start_thread, uninterrupted
 from .cores import usable_cores
 from .environment import WrongVariable
 from .forks import in_each_child
@@ -54,7 +55,7 @@ class Pool:
 
     def _begin(self) -> None:
         self._lock = threading.Lock()
-        self._helpers: list[threading.Thread] = []
+        self._helpers: list[LockType] = []  # what each holds until it has left
         self._team = team.new(0)
 
     @property
@@ -83,11 +84,10 @@ class Pool:
                 room[team.CLOSED] = 0
                 self._team = room
             for place in range(len(self._helpers) + 1, helpers + 1):
-                given = self._team, place, threading.get_native_id()
-                helper = threading.Thread(target=_serve, args=given, name="rapids_bfs helper", daemon=True)
-                self._helpers.append(helper)
+                inside = allocate_lock()
+                self._helpers.append(inside)
                 with suppress(RuntimeError):  # the system has no more threads; jobs do not wait for this one
-                    with_large_stack(helper.start)
+                    start_thread(_serve, self._team, place, inside, threading.get_native_id())
 
     @contextmanager
     def limited(self, threads: int) -> Iterator[None]:
@@ -122,9 +122,8 @@ class Pool:
     def _end(self) -> None:
         team.close(self._team)
         end = monotonic() + PARTING
-        for helper in self._helpers:
-            if helper.is_alive():
-                helper.join(max(end - monotonic(), 0))
+        for inside in self._helpers:
+            inside.acquire(timeout=max(end - monotonic(), 0))
 
     @contextmanager
     def work_on(self, things: int | None = None, few: int = FEW) -> Iterator[int]:
@@ -141,11 +140,12 @@ class Pool:
             yield threads
 
 
-def _serve(room: np.ndarray, place: int, starter: int) -> None:
+def _serve(room: np.ndarray, place: int, inside: LockType, starter: int) -> None:
     """`team.serve`, unless threads are green, as gevent's: one that polls and sleeps would stop the ``starter``, on
     which it runs."""
     if threading.get_native_id() != starter:
-        team.serve(room, place)
+        with inside:
+            team.serve(room, place)
 
 
 def _require_main_interpreter() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import threading
-from _thread import start_new_thread
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -134,7 +133,7 @@ class Threads(Launcher):
         return Threads, (self.devices, self.timeout)
 
     def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
-        from ..kernels.cpu.uninterrupted import with_large_stack
+        from ..kernels.cpu.uninterrupted import start_thread
 
         with lock_of_process(self._turns), at_work().working():
             self._end()
@@ -156,7 +155,7 @@ class Threads(Launcher):
             values: list[Any] = [None] * self.size
             try:
                 for communicator in call.group:
-                    with_large_stack(start_new_thread, work, (communicator,))
+                    start_thread(work, communicator)
                 for _ in call.group:
                     rank, values[rank], error = finished.get()
                     if error is not None:

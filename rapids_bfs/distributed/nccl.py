@@ -50,7 +50,7 @@ class Ranks:
     """
 
     def __init__(self, handles: Mapping[int, Handle], names: Sequence[str], timeout: float = TIMEOUT) -> None:
-        from ..kernels.cpu.uninterrupted import with_large_stack
+        from ..kernels.cpu.uninterrupted import start_thread
 
         self.handles = dict(handles)
         self.joining = set(self.handles)
@@ -63,7 +63,7 @@ class Ranks:
         self._lock = threading.Lock()  # a condition's own ``with`` can be interrupted on the way in and out
         self._begun = threading.Condition(self._lock)
         self._beginning: set[int] = set()  # ranks
-        with_large_stack(threading.Thread(target=_watch, args=(weakref.ref(self), timeout / CHECKS), daemon=True).start)
+        start_thread(_watch, weakref.ref(self), timeout / CHECKS)
 
     @classmethod
     def shared(cls, ordinals: Sequence[int], names: Sequence[str], timeout: float) -> Ranks:

@@ -224,10 +224,10 @@ def at_work() -> AtWork:
 @cache
 def freeing() -> SimpleQueue[Callable[[], bool]]:
     """A queue of functions that free memory. A thread calls each until it returns True."""
-    from ..kernels.cpu.uninterrupted import with_large_stack
+    from ..kernels.cpu.uninterrupted import start_thread
 
     jobs: SimpleQueue[Callable[[], bool]] = SimpleQueue()
-    with_large_stack(threading.Thread(target=_work, args=(jobs,), daemon=True).start)
+    start_thread(_work, jobs)
     return jobs
 
 

@@ -14,7 +14,7 @@ from .._core.cuda.driver import no_device
 from .._core.memory import limited
 from .._core.threads import pool
 from ..errors import InputError, TraversalError
-from ..kernels.cpu.uninterrupted import with_large_stack
+from ..kernels.cpu.uninterrupted import start_thread
 from . import nccl
 from .comms import Endpoint
 from .communicators import Aborted, Communicator, ThreadCommunicator
@@ -203,7 +203,7 @@ async def in_a_thread(function: Callable[..., Any], *arguments: Any) -> Any:
         except BaseException as error:
             future.set_exception(error)
 
-    with_large_stack(threading.Thread(target=work, daemon=True).start)
+    start_thread(work)
     return await asyncio.wrap_future(future)
 
 

@@ -13,7 +13,7 @@ from rapids_bfs._core import threads
 from rapids_bfs._core.threads import pool
 from rapids_bfs.engines import resolve
 from rapids_bfs.generators import generate
-from rapids_bfs.kernels.cpu.uninterrupted import STACK, with_large_stack
+from rapids_bfs.kernels.cpu.uninterrupted import STACK, start_thread
 
 needs_two = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="Numba has one thread here")
 
@@ -143,6 +143,27 @@ assert teams[0][0] is pool.team()[0]
     )
 
 
+@pytest.mark.parametrize("size", [0, 1 << 17])
+def test_a_signal_handler_starts_threads_while_they_start(size):
+    """Their lock was held by the main thread, which waited for another that needed it."""
+    run(
+        f"""
+import threading
+threading.stack_size({size})
+from interrupts import at_line
+from rapids_bfs.kernels.cpu.uninterrupted import start_thread, uninterrupted
+def start():
+    assert uninterrupted(uninterrupted, int, "7") == 7
+lines = at_line(0, start)
+assert lines > 10
+for line in range(1, lines + 1):
+    at_line(line, start, lambda: uninterrupted(start_thread, int))
+assert threading.stack_size() == {size}
+""",
+        seconds=60,
+    )
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer that signals")
 def test_a_signal_handler_searches_the_graph_that_is_being_searched():
     """It overwrote the answer, without a word."""
@@ -219,9 +240,9 @@ def test_a_process_ends_although_many_helpers_are_at_work():
         """
 import threading, time
 from rapids_bfs._core.threads import pool
-pool._helpers = [threading.Thread(target=threading.Event().wait, daemon=True) for _ in range(100)]
-for helper in pool._helpers:
-    helper.start()
+pool._helpers = [threading.Lock() for _ in range(100)]
+for inside in pool._helpers:
+    inside.acquire()
 began = time.monotonic()
 pool._end()
 assert time.monotonic() < began + 5
@@ -252,24 +273,27 @@ def test_threads_that_start_others_at_once_give_each_a_large_stack():
     """The size of stacks is one for all threads: one told it back while another was about to start its own."""
     found = run(
         """
-import sys, threading
-from rapids_bfs.kernels.cpu.uninterrupted import STACK, with_large_stack
+import sys, threading, time
+import rapids_bfs.kernels.cpu
+uninterrupted = sys.modules["rapids_bfs.kernels.cpu.uninterrupted"]
 sys.setswitchinterval(1e-5)
-sizes, together = set(), threading.Barrier(4)
-def start():
-    sizes.add(threading.stack_size())
-    threading.Thread(target=int).start()
+sizes, together, start = set(), threading.Barrier(4), uninterrupted.start_new_thread
+def start_noted(*arguments):
+    time.sleep(1e-5)
+    sizes.add(uninterrupted._size_of_stacks())
+    start(*arguments)
+uninterrupted.start_new_thread = start_noted
 def start_many():
     together.wait()
     for _ in range(200):
-        with_large_stack(start)
+        uninterrupted.start_thread(int)
 threads = [threading.Thread(target=start_many) for _ in range(4)]
 threading.stack_size(1 << 17)
 for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
-print(sizes == {STACK}, threading.stack_size() == 1 << 17)
+print(sizes == {uninterrupted.STACK}, threading.stack_size() == 1 << 17)
 """
     )
     assert found.stdout.split() == ["True", "True"]
@@ -280,7 +304,7 @@ def test_the_size_of_stacks_is_told_back(size):
     """A larger one, for deep recursion, was forgotten."""
     before = threading.stack_size(size)
     try:
-        with_large_stack(int)
+        start_thread(int)
         assert threading.stack_size() == size
     finally:
         threading.stack_size(before)
@@ -299,7 +323,7 @@ def test_an_interrupt_as_a_large_stack_is_told(monkeypatch):
     monkeypatch.setattr(threading, "stack_size", tell_and_stop)
     try:
         with pytest.raises(KeyboardInterrupt):
-            with_large_stack(int)
+            start_thread(int)
         assert tell() == 1 << 17
     finally:
         tell(told)
@@ -309,17 +333,20 @@ def test_an_interrupt_as_a_large_stack_is_told(monkeypatch):
 def test_a_fork_while_another_thread_starts_one():
     run(
         """
-import os, threading
-from rapids_bfs.kernels.cpu.uninterrupted import with_large_stack
+import os, sys, threading
+import rapids_bfs.kernels.cpu
+uninterrupted = sys.modules["rapids_bfs.kernels.cpu.uninterrupted"]
 begun, go_on = threading.Event(), threading.Event()
-def start():
-    begun.set()
-    go_on.wait()
-threading.Thread(target=with_large_stack, args=(start,)).start()
+def hold():
+    with uninterrupted._stacks:
+        begun.set()
+        go_on.wait()
+threading.Thread(target=hold).start()
 begun.wait()
+threading.stack_size(1 << 17)
 child = os.fork()
 if not child:
-    with_large_stack(int)
+    uninterrupted.start_thread(int)
     os._exit(0)
 go_on.set()
 assert os.waitpid(child, 0)[1] == 0
@@ -332,10 +359,10 @@ def test_green_threads():
     """As gevent's, they run on the thread that starts them; a helper there would never let it go on."""
     run(
         """
-import threading
+import _thread
+_thread.start_new_thread = lambda function, arguments: function(*arguments)
 from rapids_bfs import bfs
 from rapids_bfs.generators import generate
-threading.Thread.start = lambda self: self.run()
 graph = generate("urand:14")
 found, expected = bfs(graph, 1, engine="cpu", trace=True), bfs(graph, 1, engine="cpu:sequential")
 assert (found.distances == expected.distances).all()
