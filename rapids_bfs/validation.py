@@ -14,7 +14,7 @@ import numpy as np
 
 from ._core.arguments import quoted, whole_number
 from ._core.csr import csr_for
-from ._core.cuda.arrays import CPU, CUDA, moved, on_device, to_host
+from ._core.cuda.arrays import CUDA, device_of, moved, on_device, to_host
 from ._core.cuda.kernels import launch
 from ._core.threads import pool
 from .errors import InputError
@@ -171,9 +171,9 @@ def _vertex_rules(result: BFSResult) -> Iterator[tuple[str, Any]]:
     n = len(distances)
     if result.vertices is not None:
         reached = distances != -1 if predecessors is None else (distances != -1) | (predecessors != -1)
-        yield "masked", reached & ~moved(result.vertices, CUDA if on_device(distances) else CPU)
+        yield "masked", reached & ~moved(result.vertices, device_of(distances))
     source = np.zeros_like(distances, bool)
-    source[moved(np.asarray(result.sources, np.int64), CUDA if on_device(distances) else CPU)] = True
+    source[moved(np.asarray(result.sources, np.int64), device_of(distances))] = True
     outside = None if predecessors is None else (predecessors < -1) | (predecessors >= n)
     yield from vertex_rules(distances, predecessors, source, outside, distances, n, result.stopped_at)
 

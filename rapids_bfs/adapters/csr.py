@@ -9,7 +9,7 @@ import numpy as np
 from .._core.arguments import checked_directed
 from .._core.csr import is_symmetric
 from .._core.csr.checks import check_rows
-from .._core.cuda.arrays import CPU, CUDA, on_device, to_device
+from .._core.cuda.arrays import device_of, on_device, to_device
 from .._core.dtypes import frozen, index_dtype
 from ..errors import InputError
 from ..graph import Graph
@@ -38,7 +38,7 @@ def from_csr(
     else:
         offsets = np.require(offsets, index_dtype(m), ["C", "ALIGNED"])
         targets = np.require(targets, index_dtype(n), ["C", "ALIGNED"])
-    data = given_columns(edge_data, m, COLUMNS, name, CUDA if on_device(targets) else CPU)
+    data = given_columns(edge_data, m, COLUMNS, name, device_of(targets))
     if directed is None:
         directed = bool(data) or not is_symmetric(frozen(offsets), frozen(targets))
         return Graph._trusted(offsets, targets, directed=directed, name=name, edge_data=data)

@@ -29,7 +29,7 @@ import numpy as np
 
 from .._core.csr import csr_for, csr_on
 from .._core.csr.building import CHANGED, KEY, Pairs
-from .._core.cuda.arrays import CPU, CUDA, on_device, to_host
+from .._core.cuda.arrays import CPU, CUDA, device_of, to_host
 from .._core.dtypes import index_dtype
 from .._core.formatting import counted
 from ..adapters._edge_list import vertex_ids
@@ -80,7 +80,7 @@ class Partition:
     @property
     def device(self) -> str:
         """Where its rows are: "cpu" or "cuda"."""
-        return CUDA if on_device(self.targets) else CPU
+        return device_of(self.targets)
 
     @property
     def base(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._core.arguments import elements, quoted
-from .._core.cuda.arrays import CPU, CUDA, moved, on_device, to_host
+from .._core.cuda.arrays import CPU, CUDA, device_of, moved, on_device, to_host
 from .._core.dtypes import frozen
 from .._core.formatting import counted
 from ..errors import InputError
@@ -155,7 +155,7 @@ class Categories:
         except (TypeError, ValueError):
             raise InputError(f"isin takes a list of strings, not {quoted(values)}") from None
         chosen = [value in wanted for value in self.categories]
-        return moved(np.array([*chosen, False]), CUDA if on_device(self.codes) else CPU)[self.codes]
+        return moved(np.array([*chosen, False]), device_of(self.codes))[self.codes]
 
 
 class Dates:

@@ -16,7 +16,7 @@ from .._core import notebook
 from .._core.arguments import quoted
 from .._core.csr import csr_for
 from .._core.csr.checks import check_graph
-from .._core.cuda.arrays import CPU, CUDA, DEVICES, moved, on_device, to_host
+from .._core.cuda.arrays import CPU, CUDA, DEVICES, device_of, moved, to_host
 from .._core.dtypes import frozen
 from .._core.environment import check_environment
 from .._core.forks import generation
@@ -196,7 +196,7 @@ class Graph(Labelled, Vertices):
         edge_data: Mapping[str, Any] | None = None,
     ) -> None:
         check_graph(offsets, targets, labels, directed, name)
-        checked = checked_edge_data(edge_data, len(targets), CUDA if on_device(targets) else CPU, name)
+        checked = checked_edge_data(edge_data, len(targets), device_of(targets), name)
         self._take(offsets, targets, labels, directed, name, columns, frame, checked)
 
     @classmethod
@@ -299,7 +299,7 @@ class Graph(Labelled, Vertices):
     @cached_property
     def device(self) -> str:
         """Where the arrays are: "cpu" or "cuda"."""
-        return CUDA if on_device(self.targets) else CPU
+        return device_of(self.targets)
 
     @property
     def whole(self) -> Graph:

@@ -14,12 +14,12 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from ..cuda.arrays import CPU, CUDA, on_device
+from ..cuda.arrays import CUDA, device_of, on_device
 
 
 def csr_for(array: Any) -> ModuleType:
     """The module for CSRs where ``array`` is."""
-    return csr_on(CUDA if on_device(array) else CPU)
+    return csr_on(device_of(array))
 
 
 def is_symmetric(offsets: Any, targets: Any) -> bool:

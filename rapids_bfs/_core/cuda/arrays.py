@@ -86,6 +86,11 @@ def on_device(array: Any) -> bool:
     return int(kind) in DLPACK_CUDA
 
 
+def device_of(array: Any) -> str:
+    """The kind of device that has the array: "cpu" or "cuda"."""
+    return CUDA if on_device(array) else CPU
+
+
 def require_device() -> None:
     """Raise `InputError` if arrays cannot live on a device here."""
     if reason := cupy_missing():
