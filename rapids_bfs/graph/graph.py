@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 import numpy as np
 
 from .._core import notebook
-from .._core.arguments import quoted
-from .._core.csr import csr_for
+from .._core.csr import arcs, csr_for
 from .._core.csr.checks import check_graph
 from .._core.cuda.arrays import CPU, CUDA, DEVICES, device_of, moved, to_host
 from .._core.dtypes import frozen
 from .._core.environment import check_environment
 from .._core.forks import generation
 from .._core.formatting import graph_size, size
+from .._core.memory import require_bytes, require_device_bytes
 from ..errors import InputError
 from .edge_data import NO_EDGE_DATA, EdgeData, checked_edge_data
 from .ids import Ids, Labelled
-from .masks import Mask, checked_mask
+from .masks import Mask, checked_mask, one_way_error
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -317,8 +317,6 @@ class Graph(Labelled, Vertices):
 
     @cached_property
     def _copy(self) -> Graph:
-        from .._core.memory import require_bytes, require_device_bytes
-
         device, require = (CPU, require_bytes) if self.device == CUDA else (CUDA, require_device_bytes)
         require(self.nbytes + self.edge_data.nbytes, f"{self.name} on {device}")
         copy = self._with(
@@ -416,8 +414,6 @@ class Graph(Labelled, Vertices):
 
     def _arcs(self, change: str) -> Callable[[], np.ndarray]:
         """The position here of each arc of a derived graph, see `rapids_bfs._core.csr.arcs`."""
-        from .._core.csr import arcs  # late: it imports Numba
-
         return partial(getattr(arcs, change), self.offsets, self.targets)
 
     def filter(self, *, edges: Mask | None = None, vertices: Mask | None = None) -> Graph:
@@ -454,9 +450,7 @@ class Graph(Labelled, Vertices):
         """
         if edges is not None:
             edges = checked_mask(edges, self, self.num_arcs, "arcs")
-        if vertices is not None:
-            vertices = self.mask(vertices)
-        kept = self._csr.Kept(self.offsets, self.targets, edges, vertices)
+        kept = self._csr.Kept(self.offsets, self.targets, edges, self.mask(vertices))
         filtered = self._with(
             offsets=kept.offsets(self.offsets),
             targets=kept.taken(self.targets),
@@ -465,19 +459,8 @@ class Graph(Labelled, Vertices):
         if not self.directed and edges is not None:
             rows = filtered.offsets, filtered.targets
             if not kept.symmetric(self.offsets, self.targets, rows):
-                filtered._refuse_one_way()
+                raise one_way_error(filtered)
         return filtered
-
-    def _refuse_one_way(self) -> NoReturn:
-        """Raise `InputError` for an edge that has only one of its arcs."""
-        from .._core.csr import arcs
-
-        source, target = arcs.first_one_way(self.offsets, self.targets)
-        one, other = map(quoted, self.ids_of(np.array([source, target])).tolist())
-        raise InputError(
-            f"{self.name} is undirected, and the mask keeps the edge from {one} to {other} but not the one back: a "
-            "mask of arcs must treat both arcs of an edge alike"
-        )
 
     def _ascending(self) -> Any:
         """Offsets and targets with each adjacency in ascending order."""

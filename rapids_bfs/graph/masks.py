@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arguments import quoted
+from .._core.csr import arcs
 from .._core.cuda.arrays import CUDA, moved, on_device, to_device, to_host
 from ..errors import InputError
 
@@ -34,6 +35,17 @@ def checked_mask(mask: Mask, graph: Any, length: int, what: str) -> Any:
         raise InputError(f"{graph.name}: a mask of its {length:,} {what} has that length, not the shape {array.shape}")
     there = moved(array, graph.answers_on)
     return there if there.flags.c_contiguous else there.copy()
+
+
+def one_way_error(filtered: Any) -> InputError:
+    """The error about a mask of arcs that tells the two arcs of an edge apart: it made this graph of an undirected
+    one."""
+    ends = np.array(arcs.first_one_way(filtered.offsets, filtered.targets))
+    one, other = map(quoted, filtered.ids_of(ends).tolist())
+    return InputError(
+        f"{filtered.name} is undirected, and the mask keeps the edge from {one} to {other} but not the one back: a "
+        "mask of arcs must treat both arcs of an edge alike"
+    )
 
 
 def kept_mask(graph: Any, vertices: Mask | None) -> Any:
