@@ -41,6 +41,8 @@ class Distances:
     """The distances of vertices by their ids, for results on one device and over several."""
 
     graph: Any
+    depth_limit: int | None
+    target: int | None
     __iter__: None = None  # Python would else iterate over result[0], result[1], ...
 
     @abstractmethod
@@ -50,6 +52,14 @@ class Distances:
     def distance_to(self, id: Hashable) -> int:
         """The distance of the vertex with this id, -1 if it was not reached. Raises `InputError` if none has it."""
         return self._distance_at(self.graph.vertex_of(id))
+
+    @property
+    def stopped_at(self) -> int | None:
+        """The distance at which the search stopped early (its depth limit, or the target's distance), else None."""
+        limits = [] if self.depth_limit is None else [self.depth_limit]
+        if self.target is not None and (distance := self._distance_at(self.target)) >= 0:
+            limits.append(distance)
+        return min(limits, default=None)
 
     @abstractmethod
     def to(self, device: str) -> BFSResult:
@@ -189,14 +199,6 @@ class BFSResult(Distances):
     def levels(self) -> Trace:
         """The levels that the search found, without times."""
         return Trace.of(self.graph, self.distances, None, self.stopped_at)
-
-    @property
-    def stopped_at(self) -> int | None:
-        """The distance at which the search stopped early (its depth limit, or the target's distance), else None."""
-        limits = [] if self.depth_limit is None else [self.depth_limit]
-        if self.target is not None and self.distances[self.target] >= 0:
-            limits.append(int(self.distances[self.target]))
-        return min(limits, default=None)
 
     @property
     def num_traversed_edges(self) -> int:

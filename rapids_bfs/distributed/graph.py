@@ -142,11 +142,6 @@ class DistributedGraph(Vertices):
     def num_vertices(self) -> int:
         return self.partitioning.n
 
-    @property
-    def num_edges(self) -> int:
-        """The number of edges; an undirected edge counts once."""
-        return int(self.num_arcs if self.directed else (self.num_arcs + self.num_loops) // 2)
-
     @cached_property
     def ids(self) -> Graph:
         """A graph with the same ids and no edges. Ids that are distributed are gathered for it."""

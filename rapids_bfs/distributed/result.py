@@ -87,14 +87,6 @@ class DistributedResult(Distances):
         return arcs if self.graph.directed else arcs // 2
 
     @property
-    def stopped_at(self) -> int | None:
-        """The distance at which the search stopped early: its depth limit, or that of its target; else None."""
-        limits = [] if self.depth_limit is None else [self.depth_limit]
-        if self.target is not None and (distance := self._at(self.target)[0]) >= 0:
-            limits.append(distance)
-        return min(limits, default=None)
-
-    @property
     def level_sizes(self) -> np.ndarray:
         """How many vertices are at each distance."""
         sizes: np.ndarray = self._levels[0]

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._core.arguments import elements, quoted
+from .._core.csr.checks import check_array
 from .._core.cuda.arrays import CPU, CUDA, device_of, moved, on_device, to_host
 from .._core.dtypes import frozen
 from .._core.formatting import counted
@@ -280,9 +281,7 @@ def _checked(title: Any, column: Any, arcs: int, device: str, name: str) -> Any:
 def _array_of(column: Any, where: str) -> Any:
     """The array that holds a column. Raises `InputError` if it is not an array, or has another type."""
     array = column.codes if isinstance(column, Categories) else column.counts if isinstance(column, Dates) else column
-    ours = isinstance(array, np.ndarray) or type(array).__module__.startswith("cupy")
-    if not ours or isinstance(array, np.ma.MaskedArray):
-        raise InputError(f"{where} must be an array, not {type(array).__qualname__}: as_graph converts it")
+    check_array(array, where)
     if not (array.dtype.kind in "biuf" and array.dtype.itemsize <= 8) and array.dtype.kind != "M":
         raise InputError(
             f"{where}: {array.dtype} is none of {NUMBERS}, datetime64: as_graph makes categories of strings"

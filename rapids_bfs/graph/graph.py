@@ -49,6 +49,11 @@ class Vertices(Ids):
     def num_vertices(self) -> int: ...
 
     @property
+    def num_edges(self: Any) -> int:
+        """Number of edges; an undirected edge counts once."""
+        return int(self.num_arcs if self.directed else (self.num_arcs + self.num_loops) // 2)
+
+    @property
     def num_devices(self) -> int:
         """How many devices the graph is distributed over."""
         return 1
@@ -340,11 +345,6 @@ class Graph(Labelled, Vertices):
     def num_arcs(self) -> int:
         """Entries of ``targets``: an undirected edge counts twice, a self-loop once."""
         return len(self.targets)
-
-    @property
-    def num_edges(self) -> int:
-        """Number of edges; an undirected edge counts once."""
-        return self.num_arcs if self.directed else (self.num_arcs + self.num_loops) // 2
 
     @cached_property
     def num_loops(self) -> int:

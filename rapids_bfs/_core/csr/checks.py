@@ -15,11 +15,16 @@ from . import csr_for, is_symmetric
 INDEX = (np.dtype(np.int32), np.dtype(np.int64))
 
 
-def check_layout(array: Any, what: str) -> None:
-    """Raise `InputError` unless ``array`` has a layout for kernels: int32 or int64, contiguous, nothing masked."""
+def check_array(array: Any, what: str) -> None:
+    """Raise `InputError` unless this is an array of NumPy or CuPy, with nothing masked."""
     ours = isinstance(array, np.ndarray) or type(array).__module__.startswith("cupy")
     if not ours or isinstance(array, np.ma.MaskedArray):
         raise InputError(f"{what} must be an array, not {type(array).__qualname__}: as_graph converts it")
+
+
+def check_layout(array: Any, what: str) -> None:
+    """Raise `InputError` unless ``array`` has a layout for kernels: int32 or int64, contiguous, nothing masked."""
+    check_array(array, what)
     flags = array.flags
     if array.dtype not in INDEX or array.ndim != 1 or not (flags.c_contiguous and getattr(flags, "aligned", True)):
         raise InputError(
