@@ -23,6 +23,7 @@ from ..kernels.cpu.uninterrupted import start_thread, uninterrupted
 from .cores import usable_cores
 from .environment import WrongVariable
 from .forks import in_each_child
+from .memory import available_bytes
 
 FEW = 1 << 13  # items; one thread finishes fewer before the others wake up
 LAYER = "NUMBA_THREADING_LAYER"
@@ -73,6 +74,10 @@ class Pool:
         if len(self._helpers) < threads - 1:
             uninterrupted(self._start, threads - 1)  # a signal handler that searches would wait for the lock forever
         return self._team, threads
+
+    def fitting(self, each: int) -> int:
+        """How many threads may have buffers of this many bytes each, in half of the free memory; one at least."""
+        return max(1, min(self.most, available_bytes() // (2 * max(each, 1))))
 
     def _start(self, helpers: int) -> None:
         """Start helpers until there are ``helpers``."""

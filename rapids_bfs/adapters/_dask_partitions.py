@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,16 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._core.arguments import quoted
-from .._core.csr.building import BLOCK
 from .._core.dtypes import INT32_LIMIT
 from .._core.formatting import counted
 from ..errors import InputError
+from ._edge_data import is_string
 from ._edge_list import EdgeList
 from ._ids import require_one_type
 from ._objects import array_of
-from ._tables import Columns, EdgeTable, is_number
-
-STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+from ._tables import EdgeTable, is_number
 
 
 def edges_of(part: Any, columns: tuple[str, str], name: str) -> pa.Table:
@@ -48,7 +45,7 @@ def checked_edges(part: Any, columns: tuple[str, str], where: str) -> pa.Table:
     Raises `InputError` naming the first that is not a vertex id.
     """
     table = edges_of(part, columns, where)
-    edges = EdgeTable(where, columns, tuple(table.schema.types), table.num_rows, lambda: _batches(table))
+    edges = EdgeTable.of(table, columns, where)
     checked = [*edges.checked()]
     types = [type.value_type if pa.types.is_dictionary(type) else type for type in edges.plain_types]
     for type, column in zip(types, columns, strict=True):
@@ -68,11 +65,6 @@ def checked_edges(part: Any, columns: tuple[str, str], where: str) -> pa.Table:
     return pa.table([pa.array(source).cast(type), pa.array(target).cast(type)], columns)
 
 
-def _batches(table: pa.Table) -> Iterator[Columns]:
-    for batch in table.to_batches(max_chunksize=BLOCK):
-        yield batch.column(0), batch.column(1)
-
-
 def _ids(series: Any, where: str) -> pa.Array:
     """A column as an Arrow array: of int32 if its integers fit that, and strings encoded."""
     ids = array_of(series)
@@ -82,7 +74,7 @@ def _ids(series: Any, where: str) -> pa.Array:
         ids = ids.combine_chunks()
     if pa.types.is_dictionary(ids.type):
         ids = ids.dictionary_decode()
-    if any(is_string(ids.type) for is_string in STRINGS):
+    if is_string(ids.type):
         return ids.cast(pa.large_string()).dictionary_encode()
     if pa.types.is_integer(ids.type):
         lowest, highest = pc.min_max(ids).values()

@@ -153,7 +153,7 @@ def arrow_column(column: Any, where: str) -> Any:
         raise InputError(f"{where} is corrupt: {str(error).splitlines()[0]}") from error
     type = column.type
     values = type.value_type if pa.types.is_dictionary(type) else type
-    if _is_string(values) or pa.types.is_null(values):
+    if is_string(values) or pa.types.is_null(values):
         return _categories(column)
     if pa.types.is_dictionary(type):
         column = pa.chunked_array([chunk.dictionary_decode() for chunk in _chunks(column)], values)
@@ -174,7 +174,8 @@ def _chunks(column: Any) -> list[Any]:
     return [column] if isinstance(column, pa.Array) else column.chunks or [pa.array([], column.type)]
 
 
-def _is_string(type: pa.DataType) -> bool:
+def is_string(type: pa.DataType) -> bool:
+    """Are values of this type strings?"""
     import pyarrow as pa
 
     return bool(pa.types.is_string(type) or pa.types.is_large_string(type) or pa.types.is_string_view(type))

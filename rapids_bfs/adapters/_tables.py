@@ -57,6 +57,16 @@ class EdgeTable:
     metadata: dict[bytes, bytes] | None = None
     data: EdgeData = NO_EDGE_DATA  # what the edges carry, row by row
 
+    @classmethod
+    def of(cls, table: pa.Table, columns: tuple[str, str], name: str, data: EdgeData = NO_EDGE_DATA) -> EdgeTable:
+        """The edges of a table of two columns in memory."""
+
+        def batches() -> Iterator[Columns]:
+            for batch in table.to_batches(max_chunksize=BLOCK):
+                yield batch.column(0), batch.column(1)
+
+        return cls(name, columns, tuple(table.schema.types), table.num_rows, batches, table.schema.metadata, data)
+
     @property
     def plain_types(self) -> tuple[pa.DataType, pa.DataType]:
         """The types of the arrays that `checked` yields."""
@@ -289,13 +299,7 @@ def from_arrow_table(
     table: pa.Table, columns: tuple[str, str], name: str, *, data: EdgeData = NO_EDGE_DATA, **options: Any
 ) -> Graph:
     """A graph from a table of two columns in memory, whose rows carry ``data``; options as in `from_edge_table`."""
-
-    def batches() -> Iterator[Columns]:
-        for batch in table.to_batches(max_chunksize=BLOCK):
-            yield batch.column(0), batch.column(1)
-
-    edges = EdgeTable(name, columns, tuple(table.schema.types), table.num_rows, batches, table.schema.metadata, data)
-    return from_edge_table(edges, **options)
+    return from_edge_table(EdgeTable.of(table, columns, name, data), **options)
 
 
 def _plain(array: pa.Array, where: str, first_row: int) -> pa.Array:

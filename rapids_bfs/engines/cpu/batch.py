@@ -91,7 +91,7 @@ class ParallelOverSources(BatchTraversal):
         vertex = here.targets.dtype
         each = n * (np.dtype(np.int32).itemsize + vertex.itemsize + np.dtype(np.int64).itemsize)
         require_bytes(each, "a search on a thread")
-        self.threads = max(1, min(pool.most, available_bytes() // (2 * each)))
+        self.threads = pool.fitting(each)
         self.rows = np.empty((self.threads, n), np.int32)
         self.searches = parallel_over_sources.Searches(
             here.offsets,

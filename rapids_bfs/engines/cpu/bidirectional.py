@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from ..._core.memory import available_bytes, require_bytes
+from ..._core.memory import require_bytes
 from ..._core.threads import pool
 from ..._core.turns import OneCall
 from ...graph import Graph
@@ -28,7 +28,7 @@ class Bidirectional(OneCall):
         n, into, vertex = graph.num_vertices, graph.reverse, graph.targets.dtype
         require_bytes(n * (1 + 3 * vertex.itemsize), "a search between two vertices")
         self.lock = threading.RLock()
-        self.threads = _fitting(n * (1 + 4 * vertex.itemsize) + ROOM * vertex.itemsize)
+        self.threads = pool.fitting(n * (1 + 4 * vertex.itemsize) + ROOM * vertex.itemsize)
         self.edges = graph.offsets, graph.targets, into.offsets, into.targets
         self.searches = bidirectional.Searches(
             *self.edges,
@@ -59,7 +59,7 @@ class Bidirectional(OneCall):
         ``[bounds[i]:bounds[i + 1]]``."""
         side, threads = self.searches.side, max(1, min(self.threads, len(sources)))
         if vertices is not None:
-            threads = min(threads, _fitting(len(vertices)))
+            threads = min(threads, pool.fitting(len(vertices)))
             side = np.tile(_sides(vertices), (threads, 1))
         bounds, path = self.first_paths(sources, targets, side, threads)
         sizes, parts, total = [np.diff(bounds)], [path], path.nbytes
@@ -89,8 +89,3 @@ class Bidirectional(OneCall):
 def _sides(mask: np.ndarray) -> np.ndarray:
     sides: np.ndarray = np.where(mask, bidirectional.UNSEEN, bidirectional.MASKED).astype(np.uint8)
     return sides
-
-
-def _fitting(each: int) -> int:
-    """How many threads may have this many bytes each, one at least."""
-    return max(1, min(pool.most, available_bytes() // (2 * max(each, 1))))

@@ -6,9 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
+from ..._core.csr.counting import none_yet
 from ..._core.cuda.arrays import CPU
 from ..._core.dtypes import frozen
-from ..._core.memory import available_bytes, require_bytes
+from ..._core.memory import require_bytes
 from ..._core.threads import pool
 from ...graph import Graph
 from ...kernels.cpu import neighborhoods
@@ -33,7 +34,7 @@ class Neighborhoods(NeighborhoodSearch):
         room = n + PIECES
         each = room * (vertex.itemsize + np.dtype(np.int32).itemsize)
         require_bytes(each, "a search of neighbourhoods")
-        self.threads = max(1, min(pool.most, available_bytes() // (2 * each)))
+        self.threads = pool.fitting(each)
         edges, *more = (each.to(CPU) for each in self.followed)
         none = frozen(np.empty(0, here.offsets.dtype)), frozen(np.empty(0, vertex))
         self.searches = neighborhoods.Searches(
@@ -43,7 +44,7 @@ class Neighborhoods(NeighborhoodSearch):
             vertices=np.empty((self.threads, room), vertex),
             distances=np.empty((self.threads, room), np.int32),
             visited=np.zeros((self.threads, words(n)), np.uint64),
-            next_center=np.zeros(1, np.int64),
+            next_center=none_yet(),
             pieces=np.empty((0, 3), np.int64),
         )
 
@@ -57,14 +58,14 @@ class Neighborhoods(NeighborhoodSearch):
         found = neighborhoods.search(s, centers, hops, *self._team(edges, FEW_EDGES))
         bounds = bounds_of(s.pieces[:found, 2] - s.pieces[:found, 1])
         vertices, distances = np.empty(bounds[-1], s.vertices.dtype), np.empty(bounds[-1], np.int32)
-        neighborhoods.gather(s, _first(), bounds, vertices, distances, *self._team(len(vertices), FEW_VERTICES))
+        neighborhoods.gather(s, none_yet(), bounds, vertices, distances, *self._team(len(vertices), FEW_VERTICES))
         return bounds, vertices, distances
 
     def count_arcs(self, bounds: np.ndarray, vertices: np.ndarray) -> np.ndarray:
         counts = np.empty(len(bounds) - 1, np.int64)
         graph, visited = self.here, self.searches.visited
         team = self._team(int(len(vertices) * self._degree), FEW_EDGES)
-        neighborhoods.count_arcs(graph.offsets, graph.targets, visited, _first(), bounds, vertices, counts, *team)
+        neighborhoods.count_arcs(graph.offsets, graph.targets, visited, none_yet(), bounds, vertices, counts, *team)
         return bounds_of(counts)
 
     def write_arcs(
@@ -74,7 +75,7 @@ class Neighborhoods(NeighborhoodSearch):
         graph, visited = self.here, self.searches.visited
         team = self._team(int(len(vertices) * self._degree), FEW_EDGES)
         neighborhoods.write_arcs(
-            graph.offsets, graph.targets, visited, _first(), bounds, vertices, arc_bounds, tails, heads, *team
+            graph.offsets, graph.targets, visited, none_yet(), bounds, vertices, arc_bounds, tails, heads, *team
         )
         return tails, heads
 
@@ -91,8 +92,3 @@ class Neighborhoods(NeighborhoodSearch):
 
     def _team(self, things: int, few: int) -> tuple[np.ndarray, int]:
         return pool.team(things, few, self.threads)
-
-
-def _first() -> np.ndarray:
-    """A counter from which threads take pieces."""
-    return np.zeros(1, np.int64)
