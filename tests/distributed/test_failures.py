@@ -11,7 +11,7 @@ import pytest
 
 PATIENCE = 600  # seconds
 PREAMBLE = """
-import os, signal, threading, time
+import os, signal, sys, threading, time
 import numpy as np
 import rapids_bfs
 from rapids_bfs import InputError, TraversalError, bfs, load
@@ -124,15 +124,16 @@ def test_interrupted():
 def test_a_thread_that_begins_after_an_interrupt_leaves_its_part_alone():
     program = """
         go, ended, used = threading.Event(), threading.Event(), []
-        start = launch.start_new_thread
-        def start_late(work, arguments):
-            start(lambda: (go.wait(), work(*arguments), ended.set()), ())
+        threads = sys.modules["rapids_bfs.kernels.cpu.uninterrupted"]
+        start = threads.start_thread
+        def start_late(work, communicator):
+            start(lambda: (go.wait(), work(communicator), ended.set()))
             raise KeyboardInterrupt
-        launch.start_new_thread = start_late
+        threads.start_thread = start_late
         try:
             bfs(graph, 0)
         except KeyboardInterrupt:
-            launch.start_new_thread = start
+            threads.start_thread = start
         assert (bfs(graph, 0).to("cpu").distances == sound.to("cpu").distances).all()
         cpu.HostSearch.begin = lambda *_: used.append(True)
         go.set()
