@@ -9,6 +9,7 @@ import numpy as np
 from .._core.arguments import flag, quoted
 from .._core.csr import csr_for
 from .._core.formatting import counted
+from ..adapters import cudf as cudf_adapter
 from ..algorithms.batch import bfs_batch
 from ..algorithms.trees import predecessors_of
 from ..errors import InputError
@@ -70,9 +71,7 @@ def multi_source_bfs(
     for row, name in enumerate(named):
         columns[f"distance_{name}"] = prepared.distances(distances[row])
         columns |= prepared.predecessors(f"predecessor_{name}", predecessors[row])
-    from ..adapters.cudf import frame_of
-
-    return frame_of(columns)
+    return cudf_adapter.frame_of(columns)
 
 
 def concurrent_bfs(Graphs: Any, sources: Any, depth_limit: int | None = None, offload: bool = False) -> list[Any]:

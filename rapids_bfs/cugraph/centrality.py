@@ -12,6 +12,7 @@ from .._core.arguments import flag, index_of, quoted
 from .._core.csr import csr_for
 from .._core.cuda.arrays import moved
 from .._core.formatting import counted
+from ..adapters import cudf as cudf_adapter
 from ..algorithms.betweenness import betweenness
 from ..errors import InputError
 from .prepared import Prepared
@@ -78,9 +79,7 @@ def betweenness_centrality(
     sources = _sources(prepared, k, seed if random_state is None else random_state)
     normalized, endpoints = flag(normalized, "normalized"), flag(endpoints, "endpoints")
     values = _values(prepared, sources, endpoints=endpoints) * _scale(prepared, sources, normalized, endpoints)
-    from ..adapters.cudf import frame_of
-
-    return frame_of({**prepared.ids("vertex"), "betweenness_centrality": values.astype(dtype)})
+    return cudf_adapter.frame_of({**prepared.ids("vertex"), "betweenness_centrality": values.astype(dtype)})
 
 
 def edge_betweenness_centrality(
@@ -131,10 +130,8 @@ def edge_betweenness_centrality(
         sources_of_arcs, targets, values = _both_directions_added(prepared, sources_of_arcs, targets, values)
     source, target = prepared.ids("src", sources_of_arcs), prepared.ids("dst", targets)
     renumbered = prepared.names is not None and graph.directed
-    from ..adapters.cudf import frame_of
-
     columns = target | source if renumbered else source | target
-    return frame_of({**columns, "betweenness_centrality": values.astype(dtype)})
+    return cudf_adapter.frame_of({**columns, "betweenness_centrality": values.astype(dtype)})
 
 
 def _checked(result_dtype: Any) -> np.dtype[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.arguments import flag, quoted
+from ..adapters import cudf as cudf_adapter
 from ..algorithms.components import connected_components as weak_components
 from ..algorithms.components import strong_components
 from ..errors import InputError
@@ -88,8 +89,6 @@ def _components(
         raise InputError("input graph must be undirected")
     labels = components(prepared.graph).astype(prepared.dtype, copy=False)
     if not is_matrix(G):
-        from ..adapters.cudf import frame_of
-
-        return frame_of({**prepared.ids("vertex"), "labels": labels})
+        return cudf_adapter.frame_of({**prepared.ids("vertex"), "labels": labels})
     count = int(labels.max()) + 1 if len(labels) else 0
     return count if count_only else (count, as_library_of(G, labels))

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._core.arguments import index_of, quoted, whole_number
 from .._core.cuda.arrays import moved
+from ..adapters import cudf as cudf_adapter
 from ..algorithms.neighborhoods import EgoGraphs, iter_ego_graphs
 from ..algorithms.walks import walk_ends
 from ..errors import InputError
@@ -90,14 +91,12 @@ def get_two_hop_neighbors(G: Any, start_vertices: Any = None) -> Any:
     TypeError, ValueError
         If ``G`` has another type, a start is not a vertex, or the pairs do not fit in the memory.
     """
-    from ..adapters.cudf import frame_of
-
     prepared = searcher_of(G)
     starts = np.arange(prepared.graph.num_vertices) if start_vertices is None else prepared.vertices_at(start_vertices)
     position, ends = walk_ends(prepared.graph, starts, 2)
     first = prepared.ids("first", moved(starts, prepared.graph.device)[position])
     second = prepared.ids("second", ends)
-    return frame_of(first | second if prepared.names is None else second | first)
+    return cudf_adapter.frame_of(first | second if prepared.names is None else second | first)
 
 
 def k_hop_nbrs(G: Any, start_vertices: Any, k: int) -> tuple[Any, Any]:
@@ -127,9 +126,7 @@ def k_hop_nbrs(G: Any, start_vertices: Any, k: int) -> tuple[Any, Any]:
     position, ends = walk_ends(prepared.graph, starts, whole_number(k, "k", 1))
     import cudf
 
-    from ..adapters.cudf import frame_of
-
-    frame = frame_of(prepared.ids("neighbors", ends))
+    frame = cudf_adapter.frame_of(prepared.ids("neighbors", ends))
     offsets = prepared.xp.searchsorted(position, prepared.xp.arange(len(starts) + 1))
     return cudf.Series(offsets), frame["neighbors"] if len(frame.columns) == 1 else frame
 
@@ -156,19 +153,19 @@ def _cugraph_graph(G: Any, prepared: Prepared, egos: EgoGraphs, position: int, w
     the graph's edges with cuGraph's integers in ``src`` and ``dst``."""
     import cugraph
 
-    from ..adapters.cudf import frame_of, rows_at
-
     piece = slice(*egos.offsets[position : position + 2].tolist())
     ends = egos.sources[piece], egos.targets[piece]
-    edges = frame_of({end: prepared.vertices[each] for end, each in zip(("src", "dst"), ends, strict=True)})
+    edges = cudf_adapter.frame_of(
+        {end: prepared.vertices[each] for end, each in zip(("src", "dst"), ends, strict=True)}
+    )
     if weights is not None:
         edges = edges.drop_duplicates().merge(weights[["src", "dst", "weight"]], on=["src", "dst"])
     columns = {"src": ["src"], "dst": ["dst"]}
     if prepared.names is not None:
-        named = {end: rows_at(prepared.names, edges[end].values) for end in columns}
+        named = {end: cudf_adapter.rows_at(prepared.names, edges[end].values) for end in columns}
         columns = {end: list(prepared.columns_of(end).values()) for end in columns}
         ids = {column: named[end][part] for end in columns for part, column in prepared.columns_of(end).items()}
-        edges = frame_of(ids if weights is None else ids | {"weight": edges["weight"]})
+        edges = cudf_adapter.frame_of(ids if weights is None else ids | {"weight": edges["weight"]})
     source, target = (each[0] if len(each) == 1 else each for each in columns.values())
     kind = type(G) if is_graph(G) else cugraph.Graph
     made = kind(directed=prepared.graph.directed)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..adapters import cudf as cudf_adapter
 from ..algorithms.bfs import bfs
 from ..errors import InputError
 from ..result import BFSResult
@@ -106,10 +107,8 @@ def shortest_path_length(G: Any, source: Any, target: Any = None) -> Any:
     if end is not None:
         length = int(found.distances[end])
         return FAR if length < 0 else float(length)
-    from ..adapters.cudf import frame_of
-
     vertex = {"vertex": prepared.vertices.astype(np.int64)} if is_matrix(G) else prepared.ids("vertex")
-    return frame_of({**vertex, "distance": _as_floats(prepared, found)})
+    return cudf_adapter.frame_of({**vertex, "distance": _as_floats(prepared, found)})
 
 
 def filter_unreachable(df: Any) -> Any:
@@ -195,11 +194,9 @@ def _as_floats(prepared: Prepared, found: BFSResult) -> Any:
 
 
 def _frame(prepared: Prepared, found: BFSResult) -> Any:
-    from ..adapters.cudf import frame_of
-
     distance = {"distance": _as_floats(prepared, found)}
     vertex = prepared.ids("vertex")
     predecessor = prepared.predecessors("predecessor", found.predecessors)
-    return frame_of(
+    return cudf_adapter.frame_of(
         {**distance, **vertex, **predecessor} if prepared.names is None else {**predecessor, **vertex, **distance}
     )

@@ -10,9 +10,12 @@ import numpy as np
 from .._core.arguments import index_of, is_of, quoted
 from .._core.csr import csr_for
 from .._core.cuda.arrays import CUDA, to_host
+from ..adapters import cudf as cudf_adapter
+from ..adapters import cugraph as cugraph_adapter
 from ..algorithms.bfs import checked_depth_limit
 from ..errors import InputError
 from ..graph import Graph
+from ..loading import as_graph
 
 GRAPHS = "cugraph.structure.graph_classes"
 MATRICES = ("scipy.sparse", "cupyx.scipy.sparse")
@@ -75,27 +78,21 @@ class Prepared:
 
     @classmethod
     def of_graph(cls, cugraph_graph: Any) -> Any:
-        from ..adapters.cugraph import external_ids, internal
-
-        graph, dtype = internal(cugraph_graph)
-        names = external_ids(cugraph_graph) if cugraph_graph.renumbered else None
+        graph, dtype = cugraph_adapter.internal(cugraph_graph)
+        names = cugraph_adapter.external_ids(cugraph_graph) if cugraph_graph.renumbered else None
         return cls(graph, dtype, names, cugraph_graph._Impl._plc_graph)
 
     @classmethod
     def of_edges(cls, edges: Any, directed: bool) -> Any:
-        from ..adapters.cudf import from_cudf, labels_of
-
-        graph = from_cudf(edges, directed=directed)
+        graph = cudf_adapter.from_cudf(edges, directed=directed)
         if graph.has_objects:
-            names = labels_of(graph).to_frame("0")
+            names = cudf_adapter.labels_of(graph).to_frame("0")
             return cls(graph._with(labels=None), np.dtype(np.int32), names)
         wide = any(edges[column].dtype.itemsize > 4 for column in graph.columns)
         return cls(graph, np.dtype(np.int64 if wide else np.int32))
 
     @classmethod
     def of_matrix(cls, matrix: Any, directed: bool) -> Any:
-        from ..loading import as_graph
-
         index = matrix.row if matrix.format == "coo" else matrix.indices
         dtype = np.dtype(np.int64 if index.dtype.itemsize > 4 else np.int32)
         return cls(as_graph(matrix, directed=directed).to(CUDA), dtype)
@@ -120,8 +117,6 @@ class Prepared:
     def _named_vertices(self, start: Any) -> np.ndarray:
         import cudf
 
-        from ..adapters.cudf import places_of
-
         if isinstance(start, cudf.DataFrame):
             wanted = start.copy()
         else:
@@ -139,7 +134,7 @@ class Prepared:
             wanted = wanted.astype(self.names.dtypes.to_dict())
         except (TypeError, ValueError) as error:
             raise InputError(f"start is not of the ids' type ({error})") from None
-        which, places = places_of(wanted, self.names)
+        which, places = cudf_adapter.places_of(wanted, self.names)
         if len(lost := np.setdiff1d(np.arange(len(wanted)), which)):
             ids = wanted.iloc[lost[:1].tolist()].to_pandas().iloc[0].tolist()
             raise InputError(f"{quoted(ids[0] if len(ids) == 1 else tuple(ids))} is not a vertex of {self.graph.name}")
@@ -161,11 +156,9 @@ class Prepared:
 
     def ids(self, name: str, vertices: Any = None) -> dict[str, Any]:
         """The columns with the ids of these vertices, by default of all."""
-        from ..adapters.cudf import rows_at
-
         if self.names is None:
             return {name: self.vertices.copy() if vertices is None else self.vertices[vertices]}
-        rows = self.rows if vertices is None else rows_at(self.names, self.vertices[vertices])
+        rows = self.rows if vertices is None else cudf_adapter.rows_at(self.names, self.vertices[vertices])
         return {column: rows[part] for part, column in self.columns_of(name).items()}
 
     def predecessors(self, name: str, vertices: Any) -> dict[str, Any]:
@@ -175,9 +168,7 @@ class Prepared:
 
     def predecessors_at(self, name: str, places: Any) -> dict[str, Any]:
         """`predecessors` of a graph with names, from their rows in `names_and_none`."""
-        from ..adapters.cudf import rows_at
-
-        before = rows_at(self.names_and_none, places)
+        before = cudf_adapter.rows_at(self.names_and_none, places)
         return {column: before[part] for part, column in self.columns_of(name).items()}
 
     def distances(self, distances: Any) -> Any:

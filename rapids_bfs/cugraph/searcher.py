@@ -14,6 +14,7 @@ import numpy as np
 from .._core.arguments import checked_directed
 from .._core.cuda.kernels import THREADS, blocks_for, kernel_of
 from .._core.memory import NextArrays
+from ..adapters import cudf as cudf_adapter
 from ..engines import DEFAULT, Options, resolve
 from ..engines.gpu.direction_optimizing import UNREACHED
 from ..engines.gpu.launch import CompiledKernel
@@ -125,14 +126,10 @@ class Searcher(Prepared):
     @cached_property
     def _frame_of(self) -> Callable[[Any, Any], Any]:
         """A function that makes a frame of integer distances and predecessors."""
-        from ..adapters.cudf import frames_of
-
-        return frames_of(self.vertices)
+        return cudf_adapter.frames_of(self.vertices)
 
     def _named(self, distances: Any, places: Any) -> Any:
         """The frame of a renumbered graph, with its columns in cuGraph's order. ``places`` are the predecessors' rows
         in `names_and_none`."""
-        from ..adapters.cudf import frame_of
-
         columns = self.predecessors_at("predecessor", places) | self.ids("vertex")
-        return frame_of({**columns, "distance": distances})
+        return cudf_adapter.frame_of({**columns, "distance": distances})
