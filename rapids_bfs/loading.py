@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack, overload
 
 from . import adapters
 from ._core.arguments import checked_directed, checked_name, file_path, quoted, whole_number
@@ -13,6 +13,7 @@ from ._core.cuda.arrays import CPU, CUDA, checked_device, require_device
 from .adapters._edge_data import asked_for
 from .adapters._formats import refuse_options
 from .adapters.csr import from_csr
+from .adapters.dask import client_here, is_on_devices
 from .adapters.files import read
 from .adapters.pinned import DEVICE, PINNED, with_pinned_adjacency
 from .data import BUNDLED, load_bundled
@@ -24,7 +25,7 @@ from .graph import Graph, Vertices
 if TYPE_CHECKING:
     from .distributed.graph import DistributedGraph
 
-LOCAL = "local"  # ``devices=`` of a graph in one piece, in this process
+LOCAL: Final = "local"  # ``devices=`` of a graph in one piece, in this process
 PATTERN_OPTIONS = {"source", "target", "directed", "vertices", "name"}  # accepted for several files as one graph
 
 
@@ -200,8 +201,6 @@ def _importer(graph: Any, local: bool, here: bool) -> Callable[..., Any]:
         return _itself
     module = adapters.importer_of(graph)
     if module == "dask":
-        from .adapters.dask import client_here, is_on_devices
-
         if is_on_devices(graph):
             if local:
                 raise InputError(
@@ -321,7 +320,7 @@ def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
         _refuse_options(graph, **options)
         return distributed.drawn(graph, devices)
     if isinstance(devices, str) and devices == "auto":
-        whole = as_graph(graph, devices="local", **options)
+        whole = as_graph(graph, devices=LOCAL, **options)
         count = distributed.fewest(whole.nbytes * (2 if whole.directed else 1), whole.num_vertices)
         if count <= 1:
             return whole.to(CUDA if count else CPU)

@@ -14,6 +14,7 @@ from ._core.arguments import quoted
 from ._core.cuda.arrays import CPU, checked_device, finish, moved, on_device, to_host
 from ._core.formatting import counted
 from .adapters import RESULT_COLUMNS
+from .adapters.arrow import frame
 from .errors import InputError
 from .graph import Graph
 from .trace import Trace
@@ -264,8 +265,6 @@ class BFSResult(Distances):
         ``kind`` is "pandas", "polars", "arrow", "cudf" or "cudf.pandas"; by default the kind that the graph was made
         from. A vertex without predecessor has -1, or null if ids are not integers. cuDF frames are made on the device.
         """
-        from .adapters.arrow import frame
-
         kind = kind or self.graph.frame
         if kind in ("cudf", "cudf.pandas"):
             from .adapters.cudf import result_frame

@@ -15,6 +15,7 @@ from .._core.formatting import counted
 from ..errors import InputError
 from ..graph import NO_EDGE_DATA, Categories, Dates, EdgeData, Graph
 from ..graph.edge_data import checked_edge_data, with_usual_unit
+from ._objects import array_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -114,8 +115,6 @@ def _as_arrow(values: Any, where: str) -> Any:
     """Lists, arrays of objects and strings, and columns of any library as Arrow's."""
     import pandas as pd
     import pyarrow as pa
-
-    from ._objects import array_of
 
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values

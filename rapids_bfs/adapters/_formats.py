@@ -13,6 +13,7 @@ from typing import IO, Any
 from ..errors import InputError
 from ..graph import Graph
 from ._file import TAR, File, without_packing
+from ._gap import HEADER, expected_bytes
 
 OPTIONS = {
     "source": "source column",
@@ -49,8 +50,6 @@ def _is_serialized(weighted: bool) -> Sniffer:
     """Are there as many bytes as GAP's header says?"""
 
     def is_serialized(head: bytes, size: int) -> bool:
-        from ._gap import HEADER, expected_bytes
-
         if len(head) < HEADER.size or head[0] > 1:
             return False
         directed, edges, vertices = HEADER.unpack_from(head)

@@ -15,6 +15,7 @@ from .._core.interrupts import is_interrupt
 from ..errors import InputError
 from ..graph import Graph, Vertices
 from ._ids import are_integer_ids
+from .csr import from_csr
 from .edges import are_vertices, labelled
 
 MAX_COLUMNS = 20  # of a table that is taken for one
@@ -39,8 +40,6 @@ def from_dict(
     False adds the reversed ones unless they are there, None keeps them and calls the graph undirected if they are
     symmetric and carry nothing. ``edge_data`` has for each name a mapping like ``neighbors``, of lists of values.
     """
-    from .csr import from_csr
-
     rows = {}
     for id, row in neighbors.items():
         try:

@@ -17,6 +17,8 @@ from ..errors import InputError
 from ..graph import Categories, Graph
 from ._edge_data import Asked, as_arrow, carried, columns_of_edges
 from ._objects import array_of, of_one_kind
+from .cudf import uploaded
+from .edges import from_objects, to_edges
 
 
 def matches(obj: Any) -> bool:
@@ -80,7 +82,6 @@ def _from_pandas(
     import pyarrow as pa
 
     from ._tables import choose_columns, from_arrow_table
-    from .edges import from_objects
 
     if not isinstance(obj, pd.DataFrame):
         raise InputError(f"{name}: a pandas {type(obj).__name__} is not a table of edges: give a DataFrame")
@@ -120,8 +121,6 @@ def _holds_objects(type: Any) -> bool:
 
 def to_frame(graph: Graph, kind: str) -> Any:
     """A frame of edges, an undirected edge once; ``kind`` as in `frame`."""
-    from .edges import to_edges
-
     return frame(dict(zip(graph.columns, to_edges(graph), strict=True)) | columns_of_edges(graph), kind)
 
 
@@ -135,8 +134,6 @@ def frame(columns: dict[str, Any], kind: str) -> Any:
     Raises `InputError` if there is no such kind, its library is missing, or it has no type for the objects.
     """
     if kind in ("cudf", "cudf.pandas"):
-        from .cudf import uploaded
-
         with rapids.naming_missing_package(f"a frame of kind {kind!r}"):
             return uploaded(_arrow_frame(columns), kind)
     if kind not in FRAMES:

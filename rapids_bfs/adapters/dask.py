@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import InputError
 from ..graph import Graph
 from ._edge_data import Asked
+from .arrow import from_arrow
 
 FRAME = "dask"  # `Graph.frame` of graphs from this module
 
@@ -52,7 +53,6 @@ def from_dask(
 
     from ._dask_partitions import edges_of
     from ._tables import from_arrow_table
-    from .arrow import from_arrow
 
     if edge_data is not None:
         graph = from_arrow(obj.compute(), source=source, target=target, name=name, edge_data=edge_data, **options)

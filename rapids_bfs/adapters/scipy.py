@@ -11,6 +11,7 @@ from .._core.cuda.arrays import CUDA
 from ..errors import InputError
 from ..graph import Graph
 from .csr import arrays_of, from_csr
+from .edges import from_edges
 
 
 def matches(obj: Any) -> bool:
@@ -32,8 +33,6 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, name: str = "matrix
     if matrix.format == "csc":
         columns = from_csr(*_stored(matrix, name), directed=True, name=name)
         return from_csr(columns.reverse.offsets, columns.reverse.targets, directed=directed, name=name)
-    from .edges import from_edges
-
     try:
         entries = matrix.tocoo()
     except (IndexError, MemoryError, TypeError, ValueError) as error:

@@ -13,6 +13,7 @@ from .._core.arguments import elements, quoted, whole_number
 from .._core.cuda.arrays import CUDA, finish, moved, on_device, to_host
 from .._core.formatting import counted
 from .._core.memory import available_bytes, available_device_bytes, require_bytes, require_device_bytes
+from ..adapters.arrow import frame
 from ..engines import BatchTraversal, Options, Summary, batch_traversal
 from ..errors import InputError
 from ..graph import Mask, Vertices, kept_mask, require_unmasked
@@ -81,8 +82,6 @@ class BatchResult:
 
         Raises `InputError` if nothing was kept, or there is too little memory.
         """
-        from ..adapters.arrow import frame
-
         ids, n = self.graph.ids_of, self.graph.num_vertices
         if self.distances is not None:
             rows = len(self.sources) * n

@@ -16,6 +16,7 @@ from .._core.csr import csr_for
 from .._core.cuda.arrays import CUDA, to_host
 from .._core.dtypes import INT32_LIMIT
 from .._core.formatting import counted
+from ..adapters.arrow import frame
 from ..engines import NeighborhoodSearch
 from ..engines.cpu.neighborhoods import Neighborhoods as OnCpu
 from ..errors import InputError
@@ -106,7 +107,7 @@ class Neighborhoods(_ByCenter):
             "vertex": self.graph.ids_of(to_host(self.vertices)),
             "distance": to_host(self.distances),
         }
-        return _frame(self, columns, kind)
+        return frame(columns, kind or self.graph.frame)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,13 +172,7 @@ class EgoGraphs(_ByCenter):
             "source": self.graph.ids_of(to_host(self.sources)),
             "target": self.graph.ids_of(to_host(self.targets)),
         }
-        return _frame(self, columns, kind)
-
-
-def _frame(answer: _ByCenter, columns: dict[str, np.ndarray], kind: str | None) -> Any:
-    from ..adapters.arrow import frame
-
-    return frame(columns, kind or answer.graph.frame)
+        return frame(columns, kind or self.graph.frame)
 
 
 def neighborhoods(

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._core.arguments import quoted
 from .._core.formatting import counted
+from ..adapters.arrow import frame
 from ..engines import path_between, paths_between
 from ..errors import InputError, NoPathError
 from ..graph import Graph, Mask, kept_mask, require_unmasked
@@ -129,8 +130,6 @@ class ShortestPaths(Concatenated):
         ``distance`` is that from the source. A pair without a path has no rows. ``kind`` is that of
         `BFSResult.to_frame`; frames of cuDF are uploaded from the host.
         """
-        from ..adapters.arrow import frame
-
         ids, index = self.graph.ids_of, self.index
         columns = {
             "source": ids(self.sources[index]),

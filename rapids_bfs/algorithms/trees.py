@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._core.cuda.arrays import CUDA, moved
+from .._core.cuda.kernels import launch
 from .._core.memory import require_bytes, require_device_bytes
 from .._core.threads import pool
 from ..graph import Graph
@@ -52,8 +53,6 @@ def predecessors_of(graph: Graph, distances: Any) -> Any:
             find_predecessors(into.offsets, into.targets, distances, predecessors)
         return predecessors
     import cupy
-
-    from .._core.cuda.kernels import launch
 
     require_device_bytes(dtype.itemsize * rows * n, what)
     on_gpu = cupy.empty((rows, n), dtype)

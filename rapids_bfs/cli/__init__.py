@@ -9,6 +9,8 @@ import sys
 import traceback
 from contextlib import suppress
 
+from ..errors import DeviceError, InputError, TraversalError
+
 FINE, WRONG, BAD_INPUT, OUR_FAULT, DEVICE_FAILED, INTERRUPTED = 0, 1, 2, 70, 71, 130
 
 
@@ -54,8 +56,6 @@ def run_command(arguments: list[str]) -> int:
 def _explain(error: Exception) -> int:
     """Print the error; return the exit code."""
     import typer
-
-    from ..errors import DeviceError, InputError, TraversalError
 
     reason = str(error).strip() or type(error).__name__
     usage_error = typer.BadParameter.__mro__[1]  # of the click that Typer uses

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from .. import __version__
 from ..report.console import screen
 
 
@@ -44,8 +45,6 @@ app = typer.Typer(
 
 def _show_version(asked: bool) -> None:
     if asked:
-        from .. import __version__
-
         screen.print(__version__)
         raise typer.Exit
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .._core.arguments import quoted
-from .._core.formatting import graph_size
+from .._core.formatting import graph_size, number
 from ..errors import shortened
 from ..report.console import line, show
 from .app import Command
@@ -311,7 +311,6 @@ def warmup(
 
       rapids-bfs warmup --only bfs
     """
-    from .._core.formatting import number
     from ..warmup import folder
     from ..warmup import warmup as compile_ahead
 

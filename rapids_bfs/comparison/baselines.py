@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from .._core.cuda.driver import driver
 from ..adapters import importer_of
 from ..engines import EngineSpec, Options, prepare
+from ..engines.gpu.simulator import simulated
 from ..graph import Graph
 from ..loading import as_graph
 
@@ -120,7 +122,6 @@ class _CuGraphDask(Baseline):
         from cugraph.dask import bfs
         from distributed import wait
 
-        from .._core.cuda.driver import driver
         from ..engines.rapids.base import reached
         from ..engines.rapids.cugraph_dask import graph_of, started
 
@@ -148,8 +149,6 @@ class _NumbaCUDA(Baseline):
     SIMULATED = 5_000  # vertices of the largest graph that the simulator searches in bearable time
 
     def skip_reason(self, graph: Graph) -> str | None:
-        from ..engines.gpu.simulator import simulated
-
         if simulated() and graph.num_vertices > self.SIMULATED:
             return f"the simulator takes too long for more than {self.SIMULATED:,} vertices"
         return None

@@ -17,6 +17,7 @@ from .._core.arguments import file_path, quoted
 from .._core.machine import describe
 from .._core.machine import versions as installed
 from ..adapters._file import write_errors
+from ..adapters.arrow import frame
 from ..graph import Graph
 from ..trace import Trace
 
@@ -216,8 +217,6 @@ class Comparison(Mapping[str, EngineRuns]):
         counts them), ``teps`` (edges a second) and ``verdict`` ("valid", or what is wrong). ``kind`` is that of
         `BFSResult.to_frame`; frames of cuDF are uploaded from the host.
         """
-        from ..adapters.arrow import frame
-
         runs = [(each.engine, run) for each in self.engines for run in each.runs]
         columns = {
             "engine": np.array([engine for engine, _ in runs], object),

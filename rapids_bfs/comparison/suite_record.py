@@ -14,6 +14,7 @@ import numpy as np
 from .._core.arguments import quoted
 from .._core.machine import describe
 from .._core.machine import versions as installed
+from ..adapters.arrow import frame
 from .records import ratio_of_medians, write_json, writing
 
 if TYPE_CHECKING:
@@ -125,8 +126,6 @@ class SuiteComparison(Mapping[str, Row]):
         second, harmonic mean), ``speed_up`` over the baseline, ``prepare_ms``, ``warmup_ms``, ``depth`` and ``valid``.
         ``kind`` is that of `BFSResult.to_frame`.
         """
-        from ..adapters.arrow import frame
-
         pairs = [
             (name, graph["graph"], each) for name, graph in self.items() for each in graph["engines"] if each["runs"]
         ]

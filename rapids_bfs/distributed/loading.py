@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from .._core.cuda.arrays import CPU, CUDA
+from .._core.cuda.driver import driver
 from .._core.memory import available_device_bytes
 from ..errors import InputError
 from ..generators import DRAWN, SEED, generate, parsed
@@ -54,8 +55,6 @@ def drawn(spec: str, devices: Any, *, seed: int = SEED) -> Graph | DistributedGr
 def fewest(arcs_bytes: int, n: int) -> int:
     """The smallest number of this machine's GPUs that holds the graph; 0 if there are none. Raises `InputError` if even
     all of them are too few."""
-    from .._core.cuda.driver import driver
-
     there = len(driver().devices)
     if there == 0:
         return 0

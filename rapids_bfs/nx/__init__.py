@@ -14,6 +14,7 @@ from typing import Any
 from .._core.environment import check_environment
 from .functions import FUNCTIONS
 from .policy import can_run as can_run
+from .policy import keep_from_networkx, kept
 from .policy import should_run as should_run
 
 
@@ -21,7 +22,6 @@ def convert_from_nx(graph: Any, **wanted: Any) -> Any:
     """The graph's conversion, which reads the graph at its first search. One conversion serves all functions."""
     check_environment()
     from .graph import ConvertedGraph
-    from .policy import keep_from_networkx, kept
 
     keep_from_networkx(graph)
     conversion = kept(graph)
