@@ -83,9 +83,9 @@ def as_graph(
         a pandas, Polars, Arrow or Dask table of edges; a pair ``(sources, targets)`` of arrays; a list or an m x 2
         array with an edge in each row; a graph of igraph, NetworKit or rustworkx; a matrix of python-graphblas;
         PyTorch Geometric's `Data`, or a tensor of shape (2, m) with DLPack, its ``edge_index``; a path, a generator
-        such as "rmat:20" or a bundled graph's name. On a device, where the graph stays: a cuDF,
-        cudf.pandas or pylibcudf table, an Arrow table, a pair of arrays with ``__cuda_array_interface__`` or DLPack, a
-        CuPy sparse matrix, a graph of cuGraph, pylibcugraph or nx-cugraph.
+        such as "rmat:20" or a bundled graph's name. On a device, where the graph stays: a cuDF, cudf.pandas or
+        pylibcudf table, an Arrow table, a pair of arrays with ``__cuda_array_interface__`` or DLPack, a CuPy sparse
+        matrix, a graph of cuGraph, pylibcugraph or nx-cugraph.
 
         A tuple holds columns, a list rows: ``([0, 1], [2, 3])`` are the edges 0-2 and 1-3, ``[[0, 1], [2, 3]]`` are 0-1
         and 2-3. ``((0, 1), (2, 3))`` may be either, and is refused.

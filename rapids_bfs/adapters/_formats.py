@@ -34,7 +34,6 @@ def refuse_options(given: Iterable[str], known: Container[str], what: str) -> No
 
 DELIMITERS = ",;|"  # besides the tab, which edge lists use too
 
-
 Sniffer = Callable[[bytes, int], bool]  # of the head and the size of a file
 
 

@@ -55,8 +55,7 @@ def from_cudf(
 
     ``source`` and ``target`` name its columns, by default a pair with usual names, or the only two. Strings become
     labels. ``keep_order`` keeps each adjacency in the order of the rows, which takes longer; so do ``edge_data``,
-    names of columns or a dict of them. The other arguments
-    are those of `rapids_bfs.adapters.edges.from_edges`.
+    names of columns or a dict of them. The other arguments are those of `rapids_bfs.adapters.edges.from_edges`.
     """
     from ._tables import choose_columns
     from .device_edges import from_device_edges

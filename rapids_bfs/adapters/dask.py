@@ -42,8 +42,8 @@ def from_dask(
     edge_data: Asked | None = None,
     **options: Any,
 ) -> Graph:
-    """A graph in this process from a frame of edges with partitions of pandas, which are computed and
-    fetched once.
+    """A graph in this process from a frame of edges with partitions of pandas, which are computed and fetched
+    once.
 
     ``source`` and ``target`` name its columns, by default a pair with usual names, or the only two. The other arguments
     are those of `rapids_bfs.adapters.edges.from_edges`.

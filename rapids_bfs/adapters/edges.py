@@ -95,8 +95,8 @@ def from_edges(
 
     Integers that are exactly 0..n-1, or any below ``vertices``, are taken as vertices; other ids, integers or any
     hashable objects, become labels. ``directed``: True keeps the edges as they are, False adds the reversed ones
-    unless they are there, None keeps them and calls the graph undirected if they are symmetric
-    and carry nothing. ``edge_data`` is a dict of columns with an entry for each edge.
+    unless they are there, None keeps them and calls the graph undirected if they are symmetric and carry
+    nothing. ``edge_data`` is a dict of columns with an entry for each edge.
     """
     if on_device(source) or on_device(target):
         from .device_edges import from_device_edges

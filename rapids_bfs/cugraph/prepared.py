@@ -39,8 +39,8 @@ def is_matrix(obj: Any) -> bool:
 
 
 def limit_of(depth_limit: Any) -> int | None:
-    """The depth limit of a search. Negative numbers mean none, as in cuGraph. Raises `InputError` for
-    anything but a number of levels."""
+    """The depth limit of a search. Negative numbers mean none, as in cuGraph. Raises `InputError` for anything but a
+    number of levels."""
     if depth_limit is None:
         return None
     number = index_of(depth_limit)

@@ -79,9 +79,8 @@ def _distributed(
 ) -> DistributedGraph:
     _require_free_worker(plan.name)
     client = client_here()
-    if workers := ask_scheduler(
-        client, client.nthreads
-    ):  # those that cannot be ranks are told before anything is computed
+    # Workers that cannot be ranks are named before anything is computed.
+    if workers := ask_scheduler(client, client.nthreads):
         launcher = DaskLauncher.shared(client, sorted(workers), device)
     futures, make_source = compute(client, frame, columns, plan)
     workers = ask_scheduler(client, client.nthreads)  # others may have come meanwhile

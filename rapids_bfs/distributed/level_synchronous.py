@@ -149,7 +149,8 @@ class LevelSynchronousSearch(ABC):
 
     @abstractmethod
     def counters(self, communicator: Communicator) -> np.ndarray:
-        """The `COUNTERS` of all ranks (int64, a row each). Waits for earlier steps."""
+        """The counters of all ranks (int64, a row each, with the columns of `LevelCounters`). Waits for earlier
+        steps."""
 
     @abstractmethod
     def replicate(self, communicator: Communicator) -> None:
@@ -170,9 +171,6 @@ class LevelSynchronousSearch(ABC):
     @abstractmethod
     def answer(self) -> tuple[Any, Any | None]:
         """Distances and predecessors by local id. The caller owns the arrays."""
-
-
-COUNTERS = ("vertices", "edges", "at_target", "overflown")
 
 
 def search(

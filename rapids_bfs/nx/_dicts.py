@@ -1,12 +1,12 @@
 """Adjacencies read from dicts of dicts through CPython's C interface.
 
-Python's iterators count a reference to each neighbor, and so wait for one cache miss after the other. `read` prefetches
-many neighbors at once: the first call on a large graph takes a half to a quarter of the time. It relies on:
+Python's iterators count a reference to each neighbour, and so wait for one cache miss after the other. `read`
+prefetches many neighbours at once: the first call on a large graph takes a half to a quarter of the time. It relies on:
 
 1. Addresses are used by this one call only. The caller holds the objects, and the call holds the interpreter's lock
    from the first line to the last, so that nothing changes or dies meanwhile. There is no such lock in a free-threaded
    build, and other interpreters have other objects: there `AVAILABLE` is False.
-2. Nothing that it calls can run Python code. Only rows that are exactly dicts and neighbors that are exactly int or
+2. Nothing that it calls can run Python code. Only rows that are exactly dicts and neighbours that are exactly int or
    str are read, and each is checked when it is reached. The keys of ``index`` are of these types too.
 3. Each write is checked against the length of its array: the graph may have changed since the length was taken.
 4. No call that is made can raise. `read` returns False for anything else, and the caller reads it in plain Python.
@@ -37,7 +37,7 @@ _integer = types.ExternalFunction("PyLong_AsLongLongAndOverflow", types.int64(_A
 _type = types.ExternalFunction("PyObject_Type", _ADDRESS(_ADDRESS))
 _release = types.ExternalFunction("Py_DecRef", types.void(_ADDRESS))
 
-_HELD = 4096  # neighbors that are prefetched before the first of them is read
+_HELD = 4096  # neighbours that are prefetched before the first of them is read
 _BYTES = np.empty(0, np.uint8)  # `prefetch` takes an address as an offset into an array
 
 

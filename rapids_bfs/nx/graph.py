@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._core.csr.building import Degrees, offsets_of
-from .._core.csr.host import edge_blocks
+from .._core.csr.host import edge_blocks, sources_of
 from .._core.dtypes import index_dtype
 from .._core.interrupts import is_interrupt
 from ..errors import InputError
@@ -129,9 +129,9 @@ class ConvertedGraph:
         return len(self.nodes)
 
     def _compressed(self, rows: Mapping[Any, Mapping[Any, Any]]) -> tuple[np.ndarray, np.ndarray]:
-        """Offsets and targets of a dict from nodes to the dicts of their neighbors.
+        """Offsets and targets of a dict from nodes to the dicts of their neighbours.
 
-        `FallBack` if a neighbor is no node, a dict is read in its own way, or another thread changes one.
+        `FallBack` if a neighbour is no node, a dict is read in its own way, or another thread changes one.
         """
         try:
             containers = {type(rows), *map(type, rows.values())}
@@ -170,7 +170,7 @@ class ConvertedGraph:
         return degrees, targets
 
     def _check_types(self, neighbors: list[Any], targets: np.ndarray) -> None:
-        """`FallBack` if a neighbor's type differs from that of the equal node, such as 1.0 and 1.
+        """`FallBack` if a neighbour's type differs from that of the equal node, such as 1.0 and 1.
 
         The edge decides which of the two appears in an answer.
         """
@@ -209,7 +209,7 @@ class ConvertedGraph:
     def undirected(self) -> Graph:
         """The graph in the order of ``G.to_undirected()``, which adds each edge to both ends in turn."""
         heads = self.forward.targets
-        tails = np.repeat(np.arange(len(self), dtype=heads.dtype), self.forward.degrees)
+        tails = sources_of(self.forward.offsets, heads)
         ends = np.stack([tails, heads], axis=1)
         targets = ends[:, ::-1].ravel()[np.argsort(ends.ravel(), kind="stable")]
         offsets = offsets_of(np.bincount(ends.ravel(), minlength=len(self)))

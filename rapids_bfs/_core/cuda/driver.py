@@ -10,8 +10,6 @@ from typing import NamedTuple
 from ..forks import in_each_child
 
 INSTALL = "https://www.nvidia.com/drivers"
-
-
 NOT_INITIALIZED = 3  # CUDA_ERROR_NOT_INITIALIZED: `cuInit` in a forked process whose parent called it before
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from networkx.algorithms.centrality import betweenness, betweenness_subset
 
+from ..._core.csr.host import sources_of
 from ...algorithms.batch import bfs_batch
 from ...kernels.cpu.networkx import ordered
 from ..graph import ConvertedGraph, FallBack, fall_back
@@ -76,7 +77,7 @@ def _of_edges(theirs: ModuleType, G: ConvertedGraph, sums: np.ndarray, **facts: 
     """The CSR's sums per arc as values per edge, as NetworkX's module scales them, keyed and ordered as in ``G.edges``.
     In a multigraph an edge's value is divided among its parallel edges."""
     heads = G.forward.targets
-    tails = np.repeat(np.arange(len(G), dtype=heads.dtype), G.forward.degrees)
+    tails = sources_of(G.forward.offsets, heads)
     if not G.is_directed():
         up, down = np.flatnonzero(tails < heads), np.flatnonzero(tails > heads)
         twins = down[np.lexsort((tails[down], heads[down]))]  # in the order of their other ends
