@@ -216,12 +216,12 @@ def construct(graphs=("rmat:20", "rmat:22", "rmat:24", "urand:24")) -> Iterator[
         free_pool()
 
 
-def _median_and_peak(work, times=5) -> tuple[float, int, Any]:
+def _median_and_peak(work) -> tuple[float, int, Any]:
     """Median milliseconds once warm, peak bytes, and the last result."""
     wait = device_wait()
     work()
     wait()
-    milliseconds = median(one_by_one([work] * times, wait=wait))
+    milliseconds = median(one_by_one([work] * 5, wait=wait))
     with PeakDeviceBytes() as peak:
         outcome = work()
     return milliseconds, peak.bytes, outcome

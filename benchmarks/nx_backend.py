@@ -53,12 +53,12 @@ def networkx(*, nodes=200_000, small_nodes=2_000) -> Iterator[Record]:
     kernels compiled) and of later calls: the best of a few."""
     nx.config.warnings_to_ignore.add("cache")
     tiny = nx.path_graph(300)
-    for name, arguments, _, _ in _calls(300, 300):  # compiles or loads every kernel
+    for name, arguments, _, _ in _calls(300):  # compiles or loads every kernel
         drain(getattr(nx, name)(tiny, *arguments, backend="rapids_bfs"))
 
     large, small = (nx.barabasi_albert_graph(n, 10, seed=1) for n in (nodes, small_nodes))
     rows = {}
-    for name, arguments, is_small, repeat in _calls(nodes, small_nodes):
+    for name, arguments, is_small, repeat in _calls(nodes):
         say(name)
         row = _beside_networkx(small if is_small else large, name, arguments, repeat)
         rows[f"{name} ({small_nodes})" if is_small else name] = row
@@ -66,7 +66,7 @@ def networkx(*, nodes=200_000, small_nodes=2_000) -> Iterator[Record]:
         yield {"nodes": [nodes, small_nodes], "engine": "auto", "rows": rows}
 
 
-def _calls(nodes: int, small_nodes: int) -> Iterator[tuple[str, tuple[int, ...], bool, int]]:
+def _calls(nodes: int) -> Iterator[tuple[str, tuple[int, ...], bool, int]]:
     """Each call's name and arguments, whether it uses the small graph, and how often it is made."""
     yield from ((name, (0,), False, 3) for name in (*FROM_ONE, "predecessor"))
     yield from ((name, (), False, 3) for name in (*WHOLE, "girth"))

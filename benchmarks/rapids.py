@@ -68,14 +68,14 @@ def ids_of(frame, count) -> list[int]:
     return np.random.default_rng(SEED).choice(candidates, count, replace=False).tolist()
 
 
-def cugraph_graph(frame, n=None, dtype="int32", **options):
+def cugraph_graph(frame, n=None, **options):
     """With the vertices 0..n-1, or those that occur in the list."""
     import cudf
     import cugraph
     import cupy
 
     graph = cugraph.Graph()
-    vertices = None if n is None else cudf.Series(cupy.arange(n, dtype=dtype))
+    vertices = None if n is None else cudf.Series(cupy.arange(n, dtype="int32"))
     graph.from_cudf_edgelist(frame, source="src", destination="dst", vertices=vertices, **options)
     return graph
 

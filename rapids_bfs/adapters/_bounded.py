@@ -30,8 +30,8 @@ class BoundedText(io.RawIOBase):
     def __init__(
         self,
         stream: IO[bytes],
-        comments: bytes = b"",
-        watched: Sequence[bytes] = (),
+        comments: bytes,
+        watched: Sequence[bytes],
         longest_line: int | None = None,
         longest_padding: int | None = None,
     ) -> None:

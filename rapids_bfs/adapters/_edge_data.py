@@ -91,7 +91,7 @@ def carried(
     return EdgeData(columns)
 
 
-def column_of(values: Any, where: str, device: str = CPU) -> Any:
+def column_of(values: Any, where: str, device: str) -> Any:
     """Values of any library as a column. Raises `InputError` if they cannot be one."""
     if isinstance(values, Categories | Dates):
         return values

@@ -23,7 +23,7 @@ from .csr import from_csr
 HEADER = struct.Struct("<Bqq")
 
 
-def expected_bytes(directed: int, edges: int, vertices: int, weighted: bool = False) -> int:
+def expected_bytes(directed: int, edges: int, vertices: int, weighted: bool) -> int:
     """Bytes of a file with this header."""
     return HEADER.size + (1 + directed) * (8 * (vertices + 1) + (4 + 4 * weighted) * edges)
 

@@ -24,7 +24,7 @@ LDBC_UNREACHED = (1 << 63) - 1
 SUFFIXES = (".parquet", ".arrow", ".feather", ".csv", ".tsv")
 
 
-def check_table_output(path: Path, force: bool = False) -> None:
+def check_table_output(path: Path, force: bool) -> None:
     """Raise `InputError` if `save_table` could not write there."""
     _require_suffix(path)
     check_output(path, force)

@@ -143,7 +143,7 @@ def no_answer(names: Sequence[str], timeout: float) -> str:
 class Rendezvous:
     """A barrier for threads of one process, at which they exchange objects by reference."""
 
-    def __init__(self, names: Sequence[str], timeout: float = TIMEOUT) -> None:
+    def __init__(self, names: Sequence[str], timeout: float) -> None:
         self.names = tuple(names)
         self.timeout = timeout
         self.failure: str | None = None

@@ -167,7 +167,7 @@ class Threads(Launcher):
             self._call = None
             return values
 
-    def call_together(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> Any:
+    def call_together(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank]) -> Any:
         """Call ``function(*each, names, timeout, current, *arguments)`` in this thread, on behalf of all ranks.
 
         Raises as `collect` does; ``current.rank`` is the rank that failed.

@@ -62,7 +62,7 @@ class Degrees:
     ``out`` and ``into`` (int64) grow with the largest vertex; a self-loop counts in ``out`` only.
     """
 
-    def __init__(self, vertices: int = 0) -> None:
+    def __init__(self, vertices: int) -> None:
         self.out = np.zeros(vertices, np.int64)
         self.into = np.zeros(vertices, np.int64)
         self._asymmetry = 0
