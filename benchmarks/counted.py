@@ -15,7 +15,7 @@ from rapids_bfs.distributed import level_synchronous
 from rapids_bfs.distributed.communicators import Communicator, ThreadCommunicator
 from rapids_bfs.distributed.graph import from_graph
 from rapids_bfs.distributed.launchers import Threads
-from rapids_bfs.distributed.level_synchronous import COUNTERS
+from rapids_bfs.distributed.level_synchronous import LevelCounters
 from rapids_bfs.kernels.cpu.distributed_search import HEAD
 
 from .cases import expect
@@ -58,7 +58,9 @@ class CountingCommunicator(ThreadCommunicator):
     def alltoallv(self, pieces: Sequence[Any], into: Sequence[Any]) -> None:
         """Counters precede bitmaps, and a head precedes pairs."""
         kind, before, length = (
-            ("bitmap", "counters", len(COUNTERS)) if pieces[0].dtype == np.uint64 else ("pairs", "framing", HEAD)
+            ("bitmap", "counters", len(LevelCounters._fields))
+            if pieces[0].dtype == np.uint64
+            else ("pairs", "framing", HEAD)
         )
         length *= pieces[0].itemsize
         self.sent(kind, [piece.nbytes - length for piece in pieces])
