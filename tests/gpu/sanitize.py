@@ -136,20 +136,18 @@ def search(threads, shapes):
 
 def search_distributed(threads, size, shapes):
     """Search ``size`` partitions on one device, each in a launch of its own, all at the same time: top-down, bottom-up,
-    and changing between the two."""
+    and changing between the two. Four blocks search each: the tools follow every poll of those that wait."""
     from rapids_bfs import bfs, validate
     from rapids_bfs.distributed import persistent as one_launch
     from rapids_bfs.distributed.graph import from_graph
     from rapids_bfs.distributed.launchers import Threads
     from rapids_bfs.distributed.level_synchronous import ONE_LAUNCH
-    from rapids_bfs.engines.gpu import persistent
     from rapids_bfs.generators import generate
 
     made = one_launch.PersistentSearch
-    persistent.SMALL_ARCS = 0  # several blocks for each rank
     for alpha, beta in ((60, 24), (0, 24), (1 << 30, 1 << 40), (3, 1)):
         one_launch.PersistentSearch = partial(
-            made, tuning=one_launch.Tuning(alpha=alpha, beta=beta, shrinking_levels=1, threads=threads)
+            made, tuning=one_launch.Tuning(alpha=alpha, beta=beta, shrinking_levels=1, threads=threads, grid=4)
         )
         for spec in shapes:
             graph = from_graph(generate(spec), Threads(["cuda:0"] * size, timeout=PATIENCE))
