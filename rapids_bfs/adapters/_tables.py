@@ -315,9 +315,16 @@ def _plain(array: pa.Array, where: str, first_row: int) -> pa.Array:
     if type == array.type:
         return array
     if pa.types.is_dictionary(type):
-        return pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(type.value_type))
+        return pa.DictionaryArray.from_arrays(array.indices, _cast(array.dictionary, type.value_type, where))
     values = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-    return _whole(values, where, first_row) if pa.types.is_decimal(values.type) else values.cast(type)
+    return _whole(values, where, first_row) if pa.types.is_decimal(values.type) else _cast(values, type, where)
+
+
+def _cast(values: pa.Array, type: pa.DataType, where: str) -> pa.Array:
+    try:
+        return values.cast(type)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 def _whole(decimals: pa.Array, where: str, first_row: int) -> pa.Array:
@@ -338,7 +345,8 @@ def _whole(decimals: pa.Array, where: str, first_row: int) -> pa.Array:
 
 
 def _plain_type(type: pa.DataType) -> pa.DataType:
-    """The type that the rest of this module handles: encoded numbers and decimals become numbers, strings large."""
+    """The type that the rest of this module handles: encoded numbers and decimals become numbers, strings large,
+    times of the day Python's."""
     if pa.types.is_dictionary(type):
         plain = _plain_type(type.value_type)
         return plain if is_number(plain) else pa.dictionary(type.index_type, plain)
@@ -346,4 +354,8 @@ def _plain_type(type: pa.DataType) -> pa.DataType:
         return pa.int64()
     if pa.types.is_string(type) or pa.types.is_string_view(type):
         return pa.large_string()
+    if pa.types.is_binary_view(type):
+        return pa.large_binary()
+    if pa.types.is_time64(type):  # Python's have no nanoseconds
+        return pa.time64("us")
     return type

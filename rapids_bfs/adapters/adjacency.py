@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -71,15 +72,22 @@ def from_dict(
     lists = [rows.get(id, ()) for id in ids]
     degrees = np.fromiter(map(len, lists), np.int64, n)
     offsets = np.concatenate([[0], np.cumsum(degrees)])
-    flat: Iterable[Any] = chain.from_iterable(lists)
-    if not plain:
-        flat = map({id: vertex for vertex, id in enumerate(ids)}.__getitem__, flat)
-    targets = np.fromiter(flat, index_dtype(n), int(offsets[-1]))
+    targets = _targets(lists, ids, plain, int(offsets[-1]))
     columns = None if edge_data is None else _columns(edge_data, ids, lists, name)
     graph = from_csr(offsets, targets, directed=directed, name=name, edge_data=columns)
     if plain:
         return graph
     return labelled(graph, np.array(ids, np.int64) if integers else ids)
+
+
+def _targets(lists: list[Any], ids: list[Any], plain: bool, count: int) -> np.ndarray:
+    """The vertices of all neighbours; if ``plain``, they are their own ids."""
+    dtype = index_dtype(len(ids))
+    if plain:
+        with suppress(TypeError):  # a neighbour equals an integer without being one, as a complex number may
+            return np.fromiter(chain.from_iterable(lists), dtype, count)
+    vertices = {id: vertex for vertex, id in enumerate(ids)}
+    return np.fromiter(map(vertices.__getitem__, chain.from_iterable(lists)), dtype, count)
 
 
 def _are_columns(rows: dict[Any, list[Any]]) -> bool:

@@ -44,11 +44,11 @@ def from_arrow(
 
     from ._tables import choose_columns, from_arrow_table
 
-    kind = type(obj).__module__.partition(".")[0]
-    frame = kind if kind in FRAMES else "arrow"
-    if kind == "pandas":
+    libraries = (kind.__module__.partition(".")[0] for kind in type(obj).__mro__)
+    frame = next((library for library in libraries if library in FRAMES), "arrow")
+    if frame == "pandas":
         return _from_pandas(obj, source, target, edge_data, name=name, **options)
-    if kind == "polars":
+    if frame == "polars":
         _refuse_objects(obj, name)
     try:
         table = pa.table(obj)

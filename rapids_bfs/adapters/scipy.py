@@ -15,7 +15,8 @@ from .edges import from_edges
 
 
 def matches(obj: Any) -> bool:
-    return type(obj).__module__.startswith(("scipy.sparse", "cupyx.scipy.sparse"))
+    libraries = ("scipy.sparse.", "cupyx.scipy.sparse.")
+    return hasattr(obj, "format") and any(kind.__module__.startswith(libraries) for kind in type(obj).__mro__)
 
 
 def from_scipy(matrix: Any, *, directed: bool | None = None, name: str = "matrix") -> Graph:

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
+import scipy.sparse.linalg
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import edges_of, graphs
@@ -145,6 +146,17 @@ def test_scipy_round_trip(kind, family, graph):
     assert back.num_vertices == graph.num_vertices
 
 
+class OwnMatrix(scipy.sparse.csr_array):
+    """A class of a user's."""
+
+
+def test_matrices_of_derived_classes():
+    assert edges_of(as_graph(OwnMatrix(np.eye(3, k=1)))) == [(0, 1), (1, 2)]
+    operator = scipy.sparse.linalg.aslinearoperator(scipy.sparse.eye_array(3))  # of a module below scipy.sparse too
+    with pytest.raises(InputError, match=r"cannot make a graph of .*LinearOperator"):
+        as_graph(operator)
+
+
 def test_scipy_says_whether_it_is_symmetric():
     assert as_graph(scipy.sparse.csr_array(np.array([[0, 1], [0, 0]]))).directed
     assert not as_graph(scipy.sparse.csr_array(np.array([[0, 1], [1, 0]]))).directed
@@ -182,6 +194,7 @@ def test_dict_of_lists():
     assert adjacency_of(graph) == {"a": ["b", "c"], "b": ["a"], "c": []}
     assert as_graph({1: {0}, 0: ()}).labels is None
     assert as_graph({5: [7]}).labels.tolist() == [5, 7]
+    assert as_graph({0: [1 + 0j], 1: [0.0]}).targets.tolist() == [1, 0]  # as in a dict, 1 + 0j is 1
 
 
 @pytest.mark.parametrize("ids", ODD_IDS, ids=repr)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -111,3 +112,21 @@ def test_an_end_of_the_edges_in_the_index(place: Any) -> None:
         check_message(error)
     assert as_graph(indexed, source="dst", target="w").num_edges == 2
     assert as_graph(indexed.rename(columns={"dst": "u", "w": "v"})).num_edges == 2
+
+
+class OwnPandas(pd.DataFrame):
+    """A class of a user's, or such as GeoPandas's."""
+
+
+class OwnPolars(pl.DataFrame):
+    """The same of Polars."""
+
+
+def test_frames_of_derived_classes() -> None:
+    edges = {"a": [(0, 1), "x"], "b": ["x", 3]}
+    graph = as_graph(OwnPandas(edges, index=[7, 9]))
+    assert graph.to("dict") == {(0, 1): ["x"], "x": [3], 3: []}
+    assert graph.frame == "pandas"
+    assert as_graph(OwnPolars({"a": [0, 1], "b": [1, 2]})).frame == "polars"
+    with pytest.raises(InputError, match="column 'a': Polars objects cannot hold vertex ids"):
+        as_graph(OwnPolars({"a": pl.Series([object()], dtype=pl.Object), "b": [1]}))

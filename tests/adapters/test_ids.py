@@ -275,6 +275,25 @@ def test_dates_stay_dates(unit: str, type: type) -> None:
         as_graph((days[:1], np.array(["NaT"], days.dtype)))
 
 
+@pytest.mark.parametrize("encoded", [False, True])
+def test_times_of_the_day_stay_distinct(encoded: bool) -> None:
+    """Python's have no nanoseconds, without which these would be one vertex."""
+
+    def table(*nanoseconds: int) -> pa.Table:
+        times = pa.array(nanoseconds).cast(pa.time64("ns"))
+        return pa.table({"u": times.dictionary_encode() if encoded else times, "v": times})
+
+    graph = from_arrow(table(1000, 2000))
+    assert list(graph) == [datetime.time(microsecond=1), datetime.time(microsecond=2)]
+    with pytest.raises(InputError, match=r"column 'u': Casting from time64\[ns\] to time64\[us\] would lose data: 1"):
+        from_arrow(table(1, 2))
+
+
+def test_bytes_in_views() -> None:
+    views = pa.array([b"a", b"b"], pa.binary_view())
+    assert from_arrow(pa.table({"u": views, "v": views})).to("dict") == {b"a": [b"a"], b"b": [b"b"]}
+
+
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
