@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,7 +19,9 @@ from .._core.dtypes import index_dtype
 from .._core.forks import lock_of_process
 from .._core.formatting import counted, graph_size, size
 from .._core.memory import require_bytes
+from ..engines.operations import ORIGIN
 from ..errors import InputError
+from ..generators.regular import undirected
 from ..graph import NO_EDGE_DATA, Graph, Mask, Vertices, require_unmasked
 from ..validation import verdict_of
 from . import on_ranks
@@ -41,6 +44,7 @@ from .validation import validate_distributed
 ARRAYS = ("offsets", "targets")  # attributes of each `Graph`, besides those of its class
 OF_VERTICES = ("ids", "_global_ids", "_places")  # cached attributes that do not depend on the edges
 _preparing: dict[int, threading.RLock] = {}  # by process
+BRISTLES = 1 << 8  # of the graph that compiles; enough to go bottom-up, and few enough for one top-down again
 COMPARED_ENGINES = {  # by kind of device, besides our own
     CPU: ("scipy",),
     CUDA: ("cugraph-dask", "pylibcugraph", "pylibcugraph:direction-optimizing"),
@@ -428,7 +432,19 @@ def _default_engines(graph: DistributedGraph) -> tuple[str, ...]:
 
 @engines.compile_for.register(DistributedGraph)
 def _compile_for(graph: DistributedGraph, spec: engines.EngineSpec, options: engines.Options) -> None:
-    """Do nothing: the first search compiles."""
+    """Compile what our searches need, on all ranks, by a search of a small graph that goes top-down, bottom-up and
+    top-down again. Other engines compile nothing that their first search does not need."""
+    if spec.name == OWN[graph.device]:
+        small = from_graph(_broom(graph.directed), graph.launcher)
+        searched(small, ORIGIN, replace(options, depth_limit=None))
+
+
+def _broom(directed: bool) -> Graph:
+    """A handle of two edges, many bristles, and one that is longer. It is searched from the handle's end."""
+    first, last = 3, 3 + BRISTLES
+    near = np.concatenate([[0, 1], np.full(BRISTLES, 2), [last - 1, last]])
+    far = np.concatenate([[1, 2], np.arange(first, last), [last, last + 1]])
+    return undirected("broom", last + 2, near, far).replace(directed=directed)
 
 
 verdict_of.register(DistributedGraph, validate_distributed)

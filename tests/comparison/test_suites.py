@@ -12,6 +12,7 @@ from readme import SITE, blocks
 import rapids_bfs.comparison.suite_runner as suite_runner
 import rapids_bfs.engines
 from rapids_bfs import InputError, as_graph, compare_suite, load
+from rapids_bfs.comparison.runner import WARM_SEARCHES
 from rapids_bfs.comparison.suite import SIZES, suite_of, suites
 from rapids_bfs.data import BUNDLED
 from rapids_bfs.data.datasets import dataset, is_dataset
@@ -23,10 +24,10 @@ ENGINES = ["cpu:sequential", "scipy"]  # which start at once
 
 
 class Interrupted(Interrupting):
-    """Ctrl-C during its second search on a graph with an odd number of vertices."""
+    """Ctrl-C during its second timed search on a graph with an odd number of vertices."""
 
     name = "interrupted"
-    search_number = 3
+    search_number = WARM_SEARCHES + 2
 
     def is_to_be_interrupted(self, graph):
         return graph.num_vertices % 2 == 1

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import run
 from searched import assert_searched, searches
 from strategies import graphs, oracle_distances
 
-from rapids_bfs import bfs, load
+from rapids_bfs import bfs, compare, load
 from rapids_bfs.distributed import cpu
 from rapids_bfs.distributed import level_synchronous as search
 from rapids_bfs.distributed.communicators import ThreadCommunicator
+from rapids_bfs.distributed.gathered import GATHERED
 from rapids_bfs.distributed.graph import from_graph
 from rapids_bfs.distributed.launchers import Threads
 from rapids_bfs.distributed.partitioning import Partitioning
@@ -111,3 +113,42 @@ def test_bytes_are_those_that_have_to_cross(data, whole, size, when, predecessor
 def test_one_device_sends_nothing():
     trace = bfs(load("karate"), 0, trace=True).trace
     assert trace.bytes_sent is trace.bytes_needed is None
+
+
+ASKED = """
+import rapids_bfs
+from rapids_bfs import engines
+from rapids_bfs.kernels.cpu.disk_cache import Cache
+asked = []
+load = Cache.load_overload
+def noted(self, signature, target):
+    asked.append(self._impl.filename_base)
+    return load(self, signature, target)
+for directed in (False, True):
+    edges = rapids_bfs.load("karate").vertex_pairs()
+    graph = rapids_bfs.as_graph(edges, directed=directed, devices="cpu:2")
+    spec, options = engines.resolve("cpu"), engines.Options()
+    engines.compile_for(graph, spec, options)
+    traversal = engines.prepare(graph, spec)
+    Cache.load_overload = noted
+    for source in graph.sample_sources(34, 1):
+        traversal.search([source], options)
+    Cache.load_overload = load
+    assert not asked, asked
+"""
+
+
+def test_no_search_that_compare_times_compiles():
+    run(ASKED)
+
+
+def test_compare_times_searches_of_a_graph_that_is_gathered_already():
+    graph = load("path:200", devices="cpu:2")
+    transports = []
+
+    def noted(done, total, doing):
+        if ": source" in doing:
+            transports.append(graph.transport)
+
+    compare(graph, engines="cpu", num_sources=3, progress=noted)
+    assert set(transports) == {GATHERED}

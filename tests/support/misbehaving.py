@@ -1,5 +1,6 @@
 """Engines whose answers are wrong, or that the user interrupts."""
 
+from rapids_bfs.comparison.runner import WARM_SEARCHES
 from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.engines.cpu.search import Sequential
 
@@ -19,10 +20,10 @@ class Lying(CPU):
 
 
 class Interrupting(CPU):
-    """Ctrl-C during a search on the real graph: the third, since the first one of all warms up."""
+    """Ctrl-C during a search on the real graph: the third timed one, after those that warm up."""
 
     name = "interrupting"
-    search_number = 4
+    search_number = WARM_SEARCHES + 3
 
     def is_to_be_interrupted(self, graph):
         return True
