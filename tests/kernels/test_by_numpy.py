@@ -1,14 +1,13 @@
 """The kernels by NumPy beside those that are compiled, and the processes that need no others."""
 
 import signal
-import subprocess
-import sys
 
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import run
 
 from rapids_bfs import as_graph, bfs
 from rapids_bfs._core.csr import building, counting
@@ -170,7 +169,7 @@ for (graph, source), found in zip(asked, first):
     assert rapids_bfs.validate(graph, found)
     assert rapids_bfs.bfs(graph, source).distances.tolist() == found.distances.tolist()
 """
-    subprocess.run([sys.executable, "-c", program], check=True)
+    run(program)
 
 
 def test_numba_is_imported_once_it_pays():
@@ -184,8 +183,7 @@ while "numba" not in sys.modules:
     searches += 1
 print(searches)
 """
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert 2 <= int(done.stdout) <= 5
+    assert 2 <= int(run(program).stdout) <= 5
 
 
 CALLS = {
@@ -204,7 +202,7 @@ def test_an_interrupt_leaves_no_half_of_numba(call):
     """Ctrl-C ends the call three times while Numba is imported, and once among our own modules; the next call must find
     all of Numba. Each moment of the import waits for a call that waits for it, in a thread more."""
     program = f"""
-import signal, sys, threading, time, numpy as np, rapids_bfs
+import _thread, signal, sys, threading, time, numpy as np, rapids_bfs
 from rapids_bfs._core import without_numba
 
 moments = ["numba.core.config", "numba.core.types.misc", "numba.typed", "rapids_bfs.kernels.cpu.compiled"]
@@ -213,7 +211,7 @@ left = moments.copy()
 def interrupt(event, arguments):
     if event == "import" and left and arguments[0] == left[0]:
         main, number = threading.main_thread(), len(moments) - len(left)
-        while threading.current_thread() is not main and threading.active_count() < 2 + number and main.is_alive():
+        while threading.current_thread() is not main and _thread._count() < 1 + number and main.is_alive():
             time.sleep(1e-3)
         del left[0]
         signal.pthread_kill(main.ident, signal.SIGINT)
@@ -231,7 +229,7 @@ for _ in moments:
 assert not left
 assert np.array_equal(rapids_bfs.{call}, {CALLS[call]})
 """
-    subprocess.run([sys.executable, "-c", program], check=True)
+    run(program, seconds=60)
 
 
 def test_networkx_agrees_on_a_deep_graph():
