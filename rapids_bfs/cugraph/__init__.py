@@ -1,4 +1,4 @@
-"""cuGraph's functions that breadth-first search decides, with our kernels: the same arguments, results and errors.
+"""cuGraph's functions that breadth-first search answers, with our kernels: the same arguments, results and errors.
 
     from rapids_bfs.cugraph import bfs      # instead of: from cugraph import bfs
 
