@@ -373,7 +373,7 @@ def search(b, valid, sources, masked, depth_limit, summary, team, threads):
 def _load_columns(rows, rank, first, width, word, columns):
     """Sort the bytes of a column of words, those of `TILE` vertices from ``first`` on, for `choose`.
 
-    Of each 64 vertices come first their 64 lowest bytes, the bits of sources 0 to 7, then the next ones.
+    Of each 64 vertices the 64 lowest bytes come first, the bits of sources 0 to 7, then the next ones.
     """
     last = len(rank) - 1
     for i in range(0, min(TILE, last + 1 - first), BYTE):

@@ -21,8 +21,6 @@ from .atomics import fetch_add
 from .compiled import serial
 from .team import shared
 
-NO_TARGET = -1
-
 Searches = namedtuple("Searches", "offsets targets queues visited masked counts next_source")
 
 
@@ -30,7 +28,7 @@ Searches = namedtuple("Searches", "offsets targets queues visited masked counts 
 def _search(b, sources, i, depth_limit, distances, thread):
     queue = b.queues[thread]
     return sequential.search(
-        b.offsets, b.targets, sources[i : i + 1], depth_limit, NO_TARGET,
+        b.offsets, b.targets, sources[i : i + 1], depth_limit, sequential.NO_TARGET,
         distances, queue[:0], queue, b.visited[thread], b.masked,
     )  # fmt: skip
 

@@ -18,6 +18,7 @@ from .atomics import prefetch
 from .bits import ONE, bit_of, word_of
 from .compiled import borrowing, serial
 
+NO_TARGET = -1
 SOON, LATER = np.uint64(10), np.uint64(20)  # places ahead in the queue, of a vertex whose row or offsets are prefetched
 
 

@@ -12,8 +12,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
-WORD_TYPE = ir.IntType(64)
-WORD = 64
+from .bits import WORD
+
+WORD_TYPE = ir.IntType(WORD)
 
 
 class Words(types.Type):
@@ -51,12 +52,17 @@ def _width(like):
     return like.width if isinstance(like, Words) else len(like)
 
 
-def _pointer_to_row(context, builder, array_type, array, row, vector):
-    """A pointer to ``vector`` at the row, aligned as a word is."""
+def _vector_at(context, builder, array_type, array, place, vector):
+    """A pointer to ``vector``, which begins with ``array[place]``."""
     view = context.make_array(array_type)(context, builder, array)
-    place = builder.mul(row, context.get_constant(types.intp, vector.count))
     element = cgutils.get_item_pointer(context, builder, array_type, view, [place], wraparound=False)
     return builder.bitcast(element, vector.as_pointer())
+
+
+def _row_at(context, builder, array_type, array, row, vector):
+    """A pointer to the row, which is ``vector``."""
+    place = builder.mul(row, context.get_constant(types.intp, vector.count))
+    return _vector_at(context, builder, array_type, array, place, vector)
 
 
 @intrinsic
@@ -66,7 +72,7 @@ def load_row(typing_context, array, row, like):
 
     def generate(context, builder, signature, args):
         vector = context.get_value_type(words)
-        return builder.load(_pointer_to_row(context, builder, array, args[0], args[1], vector), align=8)
+        return builder.load(_row_at(context, builder, array, args[0], args[1], vector), align=8)
 
     return words(array, types.intp, like), generate
 
@@ -76,7 +82,7 @@ def store_row(typing_context, array, row, words):
     """Write a row."""
 
     def generate(context, builder, signature, args):
-        builder.store(args[2], _pointer_to_row(context, builder, array, args[0], args[1], args[2].type), align=8)
+        builder.store(args[2], _row_at(context, builder, array, args[0], args[1], args[2].type), align=8)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, words), generate
@@ -174,11 +180,8 @@ def choose(typing_context, array, place, bit, one, zero):
 
     def generate(context, builder, signature, args):
         array, place, bit, one, zero = args
-        array_type = signature.args[0]
-        view = context.make_array(array_type)(context, builder, array)
-        element = cgutils.get_item_pointer(context, builder, array_type, view, [place], wraparound=False)
         vector = context.get_value_type(BYTES)
-        loaded = builder.load(builder.bitcast(element, vector.as_pointer()), align=8)
+        loaded = builder.load(_vector_at(context, builder, signature.args[0], array, place, vector), align=8)
         mask = _splat(builder, builder.shl(vector.element(1), builder.trunc(bit, vector.element)), vector)
         bits = builder.icmp_unsigned("!=", builder.and_(loaded, mask), ir.Constant(vector, None))
         return builder.select(bits, _splat(builder, one, vector), _splat(builder, zero, vector))
@@ -203,20 +206,10 @@ def store_numbers(typing_context, array, place, numbers):
     """Write numbers to ``array[place:place + 64]``."""
 
     def generate(context, builder, signature, args):
-        array_type = signature.args[0]
-        view = context.make_array(array_type)(context, builder, args[0])
-        element = cgutils.get_item_pointer(context, builder, array_type, view, [args[1]], wraparound=False)
-        builder.store(args[2], builder.bitcast(element, args[2].type.as_pointer()), align=4)
+        builder.store(args[2], _vector_at(context, builder, array, args[0], args[1], args[2].type), align=4)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, numbers), generate
-
-
-def _vector_at(context, builder, array_type, array, place, vector):
-    """A pointer to ``vector``, which begins with ``array[place]``."""
-    view = context.make_array(array_type)(context, builder, array)
-    element = cgutils.get_item_pointer(context, builder, array_type, view, [place], wraparound=False)
-    return builder.bitcast(element, vector.as_pointer())
 
 
 @intrinsic

@@ -195,7 +195,7 @@ def _sequential(graph: ConvertedGraph, edges: Graph, sources: np.ndarray, depth:
         edges.targets,
         sources,
         depth,
-        ordered.NO_TARGET,
+        sequential.NO_TARGET,
         distances,
         predecessors,
         order,

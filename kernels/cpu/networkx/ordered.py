@@ -1,7 +1,7 @@
 """Searches whose order counts: the order in which a sequential queue discovers vertices, and results that depend on it.
 
-``offsets[n + 1], targets[m]``: out-edges; ``in_offsets, in_targets``: in-edges. A ``queue`` holds vertices in the
-order of discovery. Nothing here is atomic: a search belongs to one thread, and several run side by side.
+``offsets[n + 1], targets[m]``: out-edges. A ``queue`` holds vertices in the order of discovery. Nothing here is atomic:
+a search belongs to one thread, and several run side by side.
 """
 
 import numpy as np
@@ -11,8 +11,6 @@ from ..atomics import fetch_add
 from ..bits import WORD
 from ..compiled import serial
 from ..team import shared
-
-NO_TARGET = -1
 
 
 @shared
@@ -25,7 +23,7 @@ def _search_next(arguments, thread):
         if i >= len(sources):
             return 0
         reached[i] = sequential.search(
-            offsets, targets, sources[i : i + 1], depth_limit, NO_TARGET,
+            offsets, targets, sources[i : i + 1], depth_limit, sequential.NO_TARGET,
             distances[i], predecessors[i], queues[i], visited, masked,
         )  # fmt: skip
 
