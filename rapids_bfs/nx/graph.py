@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
-from operator import is_not
+from operator import is_not, ne
 from typing import Any, NoReturn
 
 import numpy as np
@@ -100,6 +100,8 @@ class ConvertedGraph:
     def _take_nodes(self, nodes: list[Any]) -> None:
         self.nodes = np.fromiter(nodes, object, len(nodes))
         self.index = None if _are_numbers(nodes) else dict(zip(nodes, range(len(nodes)), strict=True))
+        if not set(map(type, nodes)) <= {int, str} and any(map(ne, nodes, nodes)):
+            raise FallBack  # NetworkX's functions compare nodes, and NaN is not even equal to itself
 
     def __getstate__(self) -> dict[str, Any]:
         """A pickle or copy has another graph and other nodes: it is `unread`."""

@@ -9,6 +9,7 @@ import os
 import random
 import tracemalloc
 from collections import UserDict
+from decimal import Decimal
 from itertools import islice
 
 import networkx as nx
@@ -101,6 +102,15 @@ def test_sources_of_any_kind_are_searched_in_their_order(name, kind):
     graph = nx.relabel_nodes(nx.gnp_random_graph(20, 0.1, seed=1), dict(enumerate(letters)))
     for count in (0, 1, 7, 20):
         ends_alike(lambda backend, count=count: public(name)(graph, kind(letters[:count]), backend=backend))
+
+
+@pytest.mark.parametrize("none", [math.nan, Decimal("NaN"), np.datetime64("NaT")], ids=repr)
+def test_nodes_that_are_not_equal_to_themselves(none):
+    graph = nx.relabel_nodes(nx.star_graph(4), {0: none})
+    for over in (graph, graph.edge_subgraph(graph.edges)):
+        ends_alike(lambda backend, over=over: nx.has_path(over, none, none, backend=backend))
+        ends_alike(lambda backend, over=over: nx.betweenness_centrality(over, k=4, seed=1, backend=backend))
+        ends_alike(lambda backend, over=over: list(nx.bfs_edges(over, none, backend=backend)))
 
 
 class TestClasses:
