@@ -13,6 +13,7 @@ from strategies import graphs
 from rapids_bfs import InputError, as_graph, bfs, compare
 from rapids_bfs._core import rapids
 from rapids_bfs._core.cuda.driver import Driver, driver
+from rapids_bfs.comparison import baselines
 from rapids_bfs.engines import Options, registered
 from rapids_bfs.engines.rapids import cugraph_dask
 from rapids_bfs.generators import generate
@@ -87,7 +88,7 @@ def several_gpus(monkeypatch):
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr(cugraph_dask, "package_missing", lambda package: None)
-    for module in (cugraph_dask, sys.modules["rapids_bfs._core.cuda.driver"]):
+    for module in (cugraph_dask, baselines):
         monkeypatch.setattr(module, "driver", lambda: Driver((13, 0), ("H200", "H200")))
     yield
     cugraph_dask._close()
