@@ -1,4 +1,4 @@
-"""Compiling ahead: each CPU kernel runs once on small graphs of every kind."""
+"""Compiling ahead: each CPU kernel runs once on small graphs of every kind, in one piece and distributed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from time import perf_counter
 from typing import Any
 
@@ -24,16 +24,21 @@ from .algorithms.neighborhoods import ego_graphs
 from .algorithms.shortest_paths import shortest_path, shortest_paths
 from .engines import require
 from .errors import InputError, NoPathError
+from .generators import DRAWN, MODELS
 from .graph import Graph
 from .kernels.cpu.disk_cache import folder as folder
 from .loading import as_graph, load
 from .validation import verdict_of
 
 ENGINE = "cpu"
+GAPS = ((np.int32, 2), (np.int64, 2), (np.int64, 1 << 40))  # between ids, the last ones scattered
 GRAPHS = ("karate", "moby", "grid:100")  # tiny; with levels that threads share; of many levels
 FEW = 100  # vertices of the graphs on which NetworkX's slow functions run
 LAZY = "all_pairs_shortest_path_length"  # searches from a few vertices, then from many at once
 MANY_PATHS = "single_source_all_shortest_paths"  # of which a grid has millions
+APART = {"validate", "distributed", "generators"}  # which the backend's functions do not call
+DEVICES = "cpu:2"
+SCALE = 8  # of the random graphs
 WIDTHS = (64, 256, 1024)  # numbers of sources that have kernels of their own
 
 
@@ -47,11 +52,13 @@ def warmup(only: str | Iterable[str] = ()) -> Iterator[tuple[str, float]]:
     for part in chosen - set(PARTS):
         raise InputError(f"{quoted(part)} is not one of the parts compiled ahead: {', '.join(PARTS)}")
     if "networkx" in chosen:
-        chosen |= {*PARTS} - {"validate"}
+        chosen |= {*PARTS} - APART
     require(ENGINE)
     begin = perf_counter()
     graphs = [load(name).replace(labels=None) for name in GRAPHS]
     graphs += [as_graph(graph.vertex_pairs(), vertices=graph.num_vertices, directed=True) for graph in graphs]
+    for (dtype, gap), graph in product(GAPS, graphs):
+        as_graph(tuple(gap * ends.astype(dtype) for ends in graph.vertex_pairs()))
     yield "read and build graphs", perf_counter() - begin
     for name, ask in QUESTIONS.items():
         if chosen and _part(name) not in chosen:
@@ -85,6 +92,26 @@ def _filter(graph: Graph) -> None:
     columns = {str(size): np.zeros(graph.num_arcs, f"i{size}") for size in (1, 2, 4, 8)}
     for edges in (np.ones(graph.num_arcs, bool), np.zeros(graph.num_arcs, bool)):
         graph.replace(edge_data=columns).filter(edges=edges, vertices=np.ones(graph.num_vertices, bool))
+
+
+def _generators(graph: Graph) -> None:
+    """Whatever the graph, which has answered everything else."""
+    for kind in (*DRAWN, *MODELS):
+        load(f"{kind}:{SCALE}")
+        load(f"{kind}:{SCALE}", devices=DEVICES)
+
+
+def _distributed(graph: Graph) -> None:
+    """Search a whole graph and a part of it, from one vertex and from many; components, eccentricities."""
+    over_devices = as_graph(graph, devices=DEVICES)
+    for part in (None, np.ones(graph.num_vertices, bool)):
+        verdict_of(over_devices, bfs(over_devices, 0, vertices=part))
+        for keep in ("distances", "summary"):
+            bfs_batch(over_devices, [0], keep=keep, vertices=part)
+        connected_components(over_devices, vertices=part)
+    over_devices.filter(vertices=np.ones(graph.num_vertices, bool)).to("cpu")
+    eccentricity(over_devices, [0])
+    diameter(over_devices)
 
 
 def _networkx(graph: Graph) -> None:
@@ -136,6 +163,8 @@ QUESTIONS: dict[str, Callable[[Graph], Any]] = {
     ),
     "betweenness": lambda graph: [betweenness(graph, [0], edges=edges, engine=ENGINE) for edges in (False, True)],
     **{f"bfs_batch, {width:,} sources": partial(_batches, width=width) for width in WIDTHS},
+    "distributed": _distributed,
+    "generators": _generators,
     "networkx": _networkx,
 }
 PARTS = tuple(dict.fromkeys(map(_part, QUESTIONS)))

@@ -296,14 +296,16 @@ def warmup(
             metavar="PART",
             help="Compile this part alone; repeatable: bfs, validate, shortest_path, shortest_path_dag, "
             "neighborhoods, filter, connected_components, eccentricity, betweenness, bfs_batch, "
-            "networkx (all but validate).",
+            "distributed, generators, networkx (all but validate, distributed and generators).",
             autocompletion=parts_named,
         ),
     ] = None,
 ) -> None:
-    """Compile the CPU engine and the NetworkX backend ahead, into the user's cache folder.
+    """Compile what runs on the CPU ahead, into the user's cache folder.
 
-    Kernels in the cache are not compiled again. All of them take about 40 s of one core's time, a single part less.
+    That is the CPU engine, searches of distributed graphs, the generators and the NetworkX backend; kernels for GPUs
+    are compiled at the first search there. Kernels in the cache are not compiled again. All of them take about 60 s of
+    one core's time, a single part less.
 
     Examples
 

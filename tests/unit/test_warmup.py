@@ -25,6 +25,8 @@ assert len(names) > 1 and asked, names
 del asked[:]
 for directed in (False, True):
     edges = np.random.default_rng(1).integers(0, 9000, (2, 200_000))
+    for ids in (2 * edges, np.int32(2 * edges), 10**12 * edges):
+        rapids_bfs.as_graph(tuple(ids), directed=directed)
     for graph in (rapids_bfs.as_graph(tuple(edges), directed=directed), rapids_bfs.as_graph(([0, 1], [1, 2]))):
         result = rapids_bfs.bfs(graph, [0, 1], depth_limit=4, target=2, predecessors=False, engine="cpu")
         rapids_bfs.validate(graph, rapids_bfs.bfs(graph, 1, engine="cpu"))
@@ -50,6 +52,36 @@ for directed in (False, True):
     rapids_bfs.diameter("karate", engine="cpu")
 print(*asked, sep="\\n")
 """
+DISTRIBUTED = (
+    PROGRAM.partition("for directed")[0]
+    + """
+for directed in (False, True):
+    edges = np.random.default_rng(1).integers(0, 9000, (2, 200_000))
+    for sources, targets in (edges, ([0, 1], [1, 2]), edges[:, :6000]):
+        graph = rapids_bfs.as_graph((sources, targets), directed=directed, devices="cpu:3")
+        first, second = int(sources[0]), int(targets[0])
+        part = np.unique(np.concatenate([sources, targets])) != targets[1]
+        for vertices in (None, part):
+            result = rapids_bfs.bfs(graph, first, vertices=vertices)
+            rapids_bfs.validate(graph, result)
+            result.to_frame(), result.as_dict(), first in result, result.levels
+            rapids_bfs.bfs(graph, first, depth_limit=4, vertices=vertices, predecessors=False, trace=True).to("cpu")
+            for many in ([first], [first] * 90, [first] * 700):
+                for keep in ("distances", "summary"):
+                    rapids_bfs.bfs_batch(graph, many, keep=keep, vertices=vertices)
+            rapids_bfs.connected_components(graph, vertices=vertices)
+        rapids_bfs.bfs(graph, [first, second])
+        rapids_bfs.diameter(graph)
+        rapids_bfs.shortest_path(graph, first, second)
+        graph.filter(vertices=part).to("cpu")
+    for _ in range(2):
+        rapids_bfs.bfs(rapids_bfs.load("path:300", devices="cpu:2"), 0)
+for name in ("rmat:11", "rmat:13:8", "urand:12", "rgg:12", "delaunay:12", "road:12", "web:12", "smallworld:12"):
+    rapids_bfs.load(name)
+    rapids_bfs.bfs(rapids_bfs.load(name, devices="cpu:2"), rapids_bfs.load(name).sample_sources(1, 1)[0])
+print(*asked, sep="\\n")
+"""
+)
 NETWORKX = (
     PROGRAM.partition("for directed")[0]
     + """
@@ -80,7 +112,9 @@ print(*asked, sep="\\n")
 )
 
 
-@pytest.mark.parametrize(("program", "only"), [(PROGRAM, ()), (NETWORKX, "networkx")])
+@pytest.mark.parametrize(
+    ("program", "only"), [(PROGRAM, ()), (NETWORKX, "networkx"), (DISTRIBUTED, ("distributed", "generators"))]
+)
 def test_what_people_ask_is_compiled(program, only):
     """Questions about other graphs find every function that they call, with its types, compiled."""
     assert run(program.replace("ONLY", repr(only))).stdout.strip() == ""
