@@ -19,6 +19,7 @@ from graph_files import (
     ids,
     labelled_graphs,
     plain_graphs,
+    saved_and_read,
     write,
 )
 from hypothesis import given, settings
@@ -31,13 +32,6 @@ READERS = {".ncol": igraph.Graph.Read_Ncol, ".lgl": igraph.Graph.Read_Lgl}
 NAMES = st.sampled_from(["a", "b", "bc", "é", "0", "1", "01", "a#b", "%", "#", '"'])
 WEIGHTS = st.sampled_from(["", "", " 1", "\t-2.5e3", " nan", " x", " 1 2", " #"])
 GAPS = st.sampled_from([" ", "\t", "  "])
-
-
-def saved_and_read(graph: Graph, suffix: str) -> Graph:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"graph{suffix}")
-        graph.save(path)
-        return read(path)
 
 
 def edges(graph: igraph.Graph) -> Counter[frozenset[str]]:

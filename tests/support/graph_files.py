@@ -30,9 +30,9 @@ def sorted_csr(graph: Graph) -> tuple[list[int], list[list[int]]]:
 
 def arcs(graph: Graph) -> Counter[tuple[Any, Any]]:
     """How often each id leads to each other."""
-    ids = graph.ids_of(np.arange(graph.num_vertices)).tolist()
+    names = ids(graph)
     sources = np.repeat(np.arange(graph.num_vertices), graph.degrees)
-    return Counter((ids[u], ids[v]) for u, v in zip(sources, graph.targets, strict=True))
+    return Counter((names[u], names[v]) for u, v in zip(sources, graph.targets, strict=True))
 
 
 def ids(graph: Graph) -> list[Any]:
