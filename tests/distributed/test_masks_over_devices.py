@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pairs import matrix_of, networkx_graph, pairs
+from pairs import networkx_graph, pairs
 from pandas.testing import assert_frame_equal
-from strategies import edges_of
+from strategies import edges_of, matrix_of
 
 from rapids_bfs import (
     InputError,

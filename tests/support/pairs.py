@@ -2,7 +2,6 @@
 
 import networkx as nx
 import numpy as np
-import scipy.sparse
 from hypothesis import strategies as st
 from strategies import edges_of, graphs
 
@@ -48,12 +47,6 @@ class Relabelled(GraphEdges):
     def blocks(self, rank, size):
         for sources, targets in super().blocks(rank, size):
             yield self.ids[sources], self.ids[targets]
-
-
-def matrix_of(whole):
-    n = len(whole)
-    ends = np.repeat(np.arange(n), np.diff(whole.offsets)), whole.targets
-    return scipy.sparse.coo_array((np.ones(len(ends[0])), ends), shape=(n, n)).tocsr()
 
 
 def networkx_graph(whole):

@@ -6,15 +6,19 @@ from scipy.sparse.csgraph import dijkstra
 
 from rapids_bfs.testing import edge_lists, graphs
 
-__all__ = ["edge_lists", "edges_of", "graphs", "oracle_distances", "records"]
+__all__ = ["edge_lists", "edges_of", "graphs", "matrix_of", "oracle_distances", "records"]
+
+
+def matrix_of(graph):
+    """The adjacency as SciPy's, in floats that count repeated edges."""
+    n = graph.num_vertices
+    ends = np.repeat(np.arange(n), np.diff(graph.offsets)), graph.targets
+    return scipy.sparse.coo_array((np.ones(len(graph.targets)), ends), shape=(n, n)).tocsr()
 
 
 def oracle_distances(graph, sources, depth_limit=None):
     """Distances by SciPy's Dijkstra on unit weights, -1 where none; an algorithm that no engine uses for one source."""
-    n = graph.num_vertices
-    pairs = np.repeat(np.arange(n), np.diff(graph.offsets)), graph.targets
-    matrix = scipy.sparse.coo_array((np.ones(len(pairs[0])), pairs), shape=(n, n)).tocsr()
-    nearest = dijkstra(matrix, indices=sources, unweighted=True, min_only=True)
+    nearest = dijkstra(matrix_of(graph), indices=sources, unweighted=True, min_only=True)
     if depth_limit is not None:
         nearest[nearest > depth_limit] = np.inf
     return np.where(np.isfinite(nearest), nearest, -1).astype(np.int32)
