@@ -31,6 +31,10 @@ class InputError(ValueError):
         super().__init__(shortened(message, LONGEST_MESSAGE))
 
 
+class NoAttributeError(InputError, AttributeError):
+    """An attribute that an object of this kind has elsewhere. `hasattr` is False, as for any that is missing."""
+
+
 class NoPathError(InputError):
     """No path leads from one vertex to the other."""
 

@@ -20,7 +20,7 @@ from .._core.forks import lock_of_process
 from .._core.formatting import counted, graph_size, size
 from .._core.memory import require_bytes
 from ..engines.operations import ORIGIN
-from ..errors import InputError
+from ..errors import InputError, NoAttributeError
 from ..generators.regular import undirected
 from ..graph import NO_EDGE_DATA, Graph, Mask, Vertices, require_unmasked
 from ..validation import verdict_of
@@ -101,12 +101,12 @@ class DistributedGraph(Vertices):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Raises `AttributeError`, which says where to find what only a `Graph` has."""
+            """Raises `AttributeError`, an `InputError` too, which says where to find what only a `Graph` has."""
             if hasattr(type(self), name):  # a property that has raised `AttributeError` says why itself
                 return object.__getattribute__(self, name)
             if name.startswith("_") or not (hasattr(Graph, name) or name in ARRAYS):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            raise AttributeError(
+            raise NoAttributeError(
                 f"{vars(self).get('name', 'the graph')} is distributed and has no {name}: use graph.to('cpu').{name}"
             )
 
@@ -249,9 +249,9 @@ class DistributedGraph(Vertices):
 
     @property
     def undirected(self) -> DistributedGraph:
-        """This graph, if it is undirected. Raises `InputError` otherwise."""
+        """This graph, if it is undirected. Raises `InputError` otherwise, which is an `AttributeError` too."""
         if self.directed:
-            raise InputError(
+            raise NoAttributeError(
                 f"{self.name} is distributed, and directed: give directed=False where it is made, or use "
                 "graph.to('cpu').undirected"
             )

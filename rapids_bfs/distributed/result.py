@@ -11,7 +11,7 @@ import numpy as np
 from .._core.csr import csr_for
 from .._core.cuda.arrays import checked_device, finish, to_host
 from .._core.memory import require_bytes
-from ..errors import InputError
+from ..errors import InputError, NoAttributeError
 from ..result import NO_PREDECESSORS, BFSResult, Distances, same_answers
 from ..trace import Level, Step, Trace, expansions
 from .build import Partition
@@ -66,16 +66,16 @@ class DistributedResult(Distances):
 
     @property
     def distances(self) -> NoReturn:
-        """Raises `InputError`: they are distributed."""
+        """Raises `InputError`, which is an `AttributeError` too: they are distributed."""
         self._refuse("distances")
 
     @property
     def predecessors(self) -> NoReturn:
-        """Raises `InputError`: they are distributed."""
+        """Raises `InputError`, which is an `AttributeError` too: they are distributed."""
         self._refuse("predecessors")
 
     def _refuse(self, what: str) -> NoReturn:
-        raise InputError(
+        raise NoAttributeError(
             f"the {what} of {self.graph.name} are distributed over {self.graph.num_devices} devices: ask for "
             "result.to('cpu'), which brings the graph to the host too, or for result.to_frame()"
         )

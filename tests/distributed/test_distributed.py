@@ -1,6 +1,7 @@
 """Distributed graphs on the CPU: built, searched, validated and gathered, against SciPy on the graph in one piece."""
 
 import copy
+import inspect
 import pickle
 import threading
 from contextlib import nullcontext
@@ -485,6 +486,30 @@ def test_what_only_a_graph_in_one_piece_has(name):
     with pytest.raises(AttributeError, match="'DistributedGraph' object has no attribute 'revers'"):
         graph.revers  # noqa: B018
     assert not hasattr(graph, name)
+
+
+@pytest.mark.parametrize("error", [InputError, AttributeError])
+@pytest.mark.parametrize("name", ["distances", "predecessors"])
+def test_what_only_a_result_in_one_piece_has(name, error):
+    result = bfs(load("karate", devices="cpu:2"), 1)
+    with pytest.raises(error, match=rf"^the {name} of karate are distributed over 2 devices: ask for result.to\('cpu'"):
+        getattr(result, name)
+    assert not hasattr(result, name)
+
+
+def test_inspecting_a_result():
+    result = bfs(load("karate", devices="cpu:2"), 1)
+    members = dict(inspect.getmembers(result))
+    assert members["num_reached"] == 34
+    assert {"distances", "predecessors"} <= set(dir(result)) - set(members)
+    assert mock.create_autospec(result).num_reached
+
+
+def test_a_directed_graph_has_none_that_is_undirected():
+    graph = as_graph(([0, 1], [1, 2]), directed=True, devices="cpu:2")
+    with pytest.raises(InputError, match="give directed=False where it is made"):
+        graph.undirected  # noqa: B018
+    assert not hasattr(graph, "undirected")
 
 
 def test_a_copy_and_a_pickle_of_a_graph_are_the_graph():
