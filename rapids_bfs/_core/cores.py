@@ -10,14 +10,11 @@ import math
 import os
 import re
 from collections.abc import Iterator
-from itertools import accumulate, product
 
-from .interrupts import suppressed
+from .cgroups import content, groups
 
-ROOT = ""  # of the file system
 # By version of Linux's control groups: the files with a quota and its period
 FILES = {1: ("cpu.cfs_quota_us", "cpu.cfs_period_us"), 2: ("cpu.max",)}
-GROUP = re.compile(r"^\d+:([^:\n]*):(/.*)$", re.MULTILINE)  # a line names controllers, none in version 2, and a group
 LIMIT = re.compile(rb"([1-9]\d{0,18})\s+([1-9]\d{0,18})\s*")  # without a quota it is "max", or -1
 
 
@@ -30,25 +27,6 @@ def usable_cores() -> int:
 
 def _quotas() -> Iterator[float]:
     """The quotas of this process's control groups, and of the groups around them, in cores."""
-    for controllers, path in GROUP.findall(os.fsdecode(_content(f"{ROOT}/proc/self/cgroup"))):
-        if not controllers:
-            version, mounts = 2, {"", "/unified"}
-        elif "cpu" in controllers.split(","):
-            version, mounts = 1, {f"/{controllers}", "/cpu"}
-        else:
-            continue
-        parts = [f"/{part}" for part in path.split("/") if part]
-        if "/.." in parts:  # outside of the namespace
-            continue
-        # The group at the mount may be a container's own, though its path begins at the root of the machine.
-        for mount, group in product(mounts, accumulate(parts, initial="")):
-            folder = f"{ROOT}/sys/fs/cgroup{mount}{group}"
-            if limit := LIMIT.fullmatch(b" ".join(_content(f"{folder}/{name}") for name in FILES[version])):
-                yield int(limit[1]) / int(limit[2])
-
-
-def _content(file: str) -> bytes:
-    """What is in the file; nothing if it is not there or not to be read."""
-    with suppressed(OSError), open(file, "rb", buffering=0) as opened:
-        return opened.read()
-    return b""
+    for version, folder in groups("cpu"):
+        if limit := LIMIT.fullmatch(b" ".join(content(f"{folder}/{name}") for name in FILES[version])):
+            yield int(limit[1]) / int(limit[2])

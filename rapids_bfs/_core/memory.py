@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -15,12 +16,19 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from .cgroups import content, groups
 from .cuda.arrays import require_device
 from .formatting import size
 from .interrupts import suppressed
 from .rapids import driver_allocates, has_pool, pool_bytes
 
-CGROUP = Path("/sys/fs/cgroup")
+# By version of Linux's control groups: the files with the limit and with what is used of it; the line of memory.stat
+# that says how much of that are files' contents, which give way
+GROUP_FILES = {
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", rb"^total_inactive_file (\d{1,18})$"),
+    2: ("memory.max", "memory.current", rb"^inactive_file (\d{1,18})$"),
+}
+NUMBER = re.compile(rb"(\d{1,18})\n?")  # without a limit it is "max", or has more digits
 MEMINFO = Path("/proc/meminfo")
 ALIGNMENT = 256  # of arrays on a device
 SHARED_BYTES = 1 << 26  # an allocation takes some microseconds, which larger searches do not notice
@@ -42,16 +50,18 @@ def limited(left: Callable[[], int] | None) -> Iterator[None]:
 
 
 def available_bytes() -> int:
-    """Bytes that this process can still allocate: the free memory of the machine, or of its container if that is
-    less, or what `limited` leaves."""
+    """Bytes that this process can still allocate: the free memory of the machine, or of its container or any control
+    group around it if that is less, or what `limited` leaves."""
     available = _free_bytes()
     if left := _left.get():
         available = min(available, left())
-    with suppressed(OSError, ValueError):
-        limit = (CGROUP / "memory.max").read_text().strip()
-        if limit != "max":
-            used = int((CGROUP / "memory.current").read_text())
-            available = min(available, max(int(limit) - used, 0))
+    for version, folder in groups("memory"):
+        limit_file, used_file, files_line = GROUP_FILES[version]
+        limit = NUMBER.fullmatch(content(f"{folder}/{limit_file}"))
+        used = limit and NUMBER.fullmatch(content(f"{folder}/{used_file}"))
+        if limit and used and (unused := int(limit[1]) - int(used[1])) < available:
+            files = re.search(files_line, content(f"{folder}/memory.stat"), re.MULTILINE)
+            available = min(available, max(unused + int(files[1] if files else 0), 0))
     return available
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import rapids_bfs.nx as backend
 from rapids_bfs import as_graph, compare, compare_suite, load
-from rapids_bfs._core import cores, machine, memory, rapids
+from rapids_bfs._core import cgroups, cores, machine, memory, rapids
 from rapids_bfs._core.arguments import quoted
 from rapids_bfs._core.cuda import arrays
 from rapids_bfs._core.interrupts import is_interrupt
@@ -194,8 +194,8 @@ def read_suite(folder):
 
 FILES = {  # what sends the signal in which call
     "free memory": (memory, "MEMINFO", Sends(), lambda _: memory.available_bytes()),
-    "limit of memory": (memory, "CGROUP", Sends(), lambda _: memory.available_bytes()),
-    "quota of cores": (cores, "open", sends, lambda _: cores.usable_cores()),
+    "limit of memory": (cgroups, "open", sends, lambda _: memory.available_bytes()),
+    "quota of cores": (cgroups, "open", sends, lambda _: cores.usable_cores()),
     "processor": (machine, "Path", sends, lambda _: machine.describe()),
     "found": (_file, "os", SimpleNamespace(stat=sends), lambda _: _file.file_at("edges.csv")),
     "replaced": (_file, "secrets", _file.secrets, replaced),

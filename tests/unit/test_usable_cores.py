@@ -5,7 +5,7 @@ import os
 import pytest
 from programs import run
 
-from rapids_bfs._core import cores
+from rapids_bfs._core import cgroups, cores
 
 IN_A_CONTAINER = {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "150000 100000\n"}
 POD = "kubepods.slice/pod1.slice/scope"
@@ -84,7 +84,7 @@ def machine(tmp_path, monkeypatch):
     """A function that lets the machine have 64 cores and these files."""
 
     def have(files):
-        monkeypatch.setattr(cores, "ROOT", str(tmp_path))
+        monkeypatch.setattr(cgroups, "ROOT", str(tmp_path))
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
         for name, text in files.items():
             file = tmp_path / name
@@ -125,8 +125,8 @@ os.environ.pop("NUMBA_NUM_THREADS")
 if "{told}":
     os.environ["NUMBA_NUM_THREADS"] = "{told}"
 os.sched_getaffinity = lambda _: set(range(4))
-from rapids_bfs._core import cores
-cores.ROOT = "{root}"
+from rapids_bfs._core import cgroups, cores
+cgroups.ROOT = "{root}"
 import numba
 from rapids_bfs import bfs
 from rapids_bfs._core.threads import pool

@@ -1,0 +1,38 @@
+"""The control groups of this process, by which Linux limits its cores and its memory."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from itertools import accumulate, product
+
+from .interrupts import suppressed
+
+ROOT = ""  # of the file system
+GROUP = re.compile(r"^\d+:([^:\n]*):(/.*)$", re.MULTILINE)  # a line names controllers, none in version 2, and a group
+
+
+def groups(controller: str) -> Iterator[tuple[int, str]]:
+    """The version and the folder of each group whose limits of this controller hold for this process: its own groups,
+    and those around them. Not all of the folders exist."""
+    for controllers, path in GROUP.findall(os.fsdecode(content(f"{ROOT}/proc/self/cgroup"))):
+        if not controllers:
+            version, mounts = 2, {"", "/unified"}
+        elif controller in controllers.split(","):
+            version, mounts = 1, {f"/{controllers}", f"/{controller}"}
+        else:
+            continue
+        parts = [f"/{part}" for part in path.split("/") if part]
+        if "/.." in parts:  # outside of the namespace
+            continue
+        # The group at the mount may be a container's own, though its path begins at the root of the machine.
+        for mount, group in product(mounts, accumulate(parts, initial="")):
+            yield version, f"{ROOT}/sys/fs/cgroup{mount}{group}"
+
+
+def content(file: str) -> bytes:
+    """What is in the file; nothing if it is not there or not to be read."""
+    with suppressed(OSError), open(file, "rb", buffering=0) as opened:
+        return opened.read()
+    return b""

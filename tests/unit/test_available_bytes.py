@@ -1,0 +1,75 @@
+"""The limits of control groups bound the memory that a process counts as available."""
+
+import os
+
+import pytest
+
+from rapids_bfs import InputError
+from rapids_bfs._core import cgroups, memory
+
+FREE = 1 << 34  # of the machine
+UNLIMITED_IN_1 = "9223372036854771712\n"
+POD = "kubepods.slice/pod1.slice/scope"
+
+
+def v2(group, limit, used, stat="anon 5\nfile 7\n"):
+    folder = f"sys/fs/cgroup/{group}".rstrip("/")
+    return {f"{folder}/memory.max": limit, f"{folder}/memory.current": used, f"{folder}/memory.stat": stat}
+
+
+def v1(folder, limit, used, stat=""):
+    names = "memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat"
+    return {f"sys/fs/cgroup/memory{folder}/{name}": text for name, text in zip(names, (limit, used, stat), strict=True)}
+
+
+IN_A_CONTAINER = {"proc/self/cgroup": "0::/\n"}
+IN_VERSION_1 = {"proc/self/cgroup": "4:memory:/docker/1f\n3:cpu,cpuacct:/other\n"}
+FOUND = {
+    "no control groups": ({}, FREE),
+    "no file": (IN_A_CONTAINER, FREE),
+    "no limit": (IN_A_CONTAINER | v2("", "max\n", "300\n"), FREE),
+    "container": (IN_A_CONTAINER | v2("", "1000\n", "300\n"), 700),
+    "more than the machine has free": (IN_A_CONTAINER | v2("", f"{1 << 40}\n", "300\n"), FREE),
+    "more used than the limit": (IN_A_CONTAINER | v2("", "1000\n", "1300\n"), 0),
+    "contents of files give way": (
+        IN_A_CONTAINER | v2("", "1000\n", "900\n", "active_file 1\ninactive_file 400\n"),
+        500,
+    ),
+    "no usage": (IN_A_CONTAINER | {"sys/fs/cgroup/memory.max": "1000\n"}, FREE),
+    "words": (IN_A_CONTAINER | v2("", "a few\n", "300\n"), FREE),
+    "nothing in it": (IN_A_CONTAINER | v2("", "", ""), FREE),
+    "group around it": (
+        {"proc/self/cgroup": f"0::/{POD}\n"}
+        | v2(POD, "max\n", "10\n")
+        | v2("kubepods.slice/pod1.slice", "5000\n", "100\n")
+        | v2("kubepods.slice", "4000\n", "3000\n"),
+        1000,
+    ),
+    "the nearest is the smallest": (
+        {"proc/self/cgroup": "0::/a/b\n"} | v2("a/b", "500\n", "100\n") | v2("a", "4000\n", "3000\n"),
+        400,
+    ),
+    "version 1": (IN_VERSION_1 | v1("/docker/1f", "1000\n", "300\n") | v1("", UNLIMITED_IN_1, "300\n"), 700),
+    "version 1 in a container": (
+        IN_VERSION_1 | v1("", "1000\n", "900\n", "inactive_file 1\ntotal_inactive_file 50"),
+        150,
+    ),
+    "version 1 without a limit": (IN_VERSION_1 | v1("", UNLIMITED_IN_1, "300\n"), FREE),
+    "another controller": ({"proc/self/cgroup": "3:cpuset:/\n"} | v1("", "1000\n", "300\n"), FREE),
+    "outside of the namespace": ({"proc/self/cgroup": "0::/../b\n"} | v2("", "1000\n", "300\n"), FREE),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), FOUND.values(), ids=FOUND)
+def test_limits(files, expected, monkeypatch, tmp_path):
+    monkeypatch.setattr(cgroups, "ROOT", str(tmp_path))
+    monkeypatch.setattr(memory, "_free_bytes", lambda: FREE)
+    for name, text in files.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(os.fsencode(text))
+    assert memory.available_bytes() == expected
+    with memory.limited(lambda: 50):
+        assert memory.available_bytes() == min(expected, 50)
+    with pytest.raises(InputError, match=r"needs .* of memory, and"):
+        memory.require_bytes(expected + 1, "it")
