@@ -417,7 +417,7 @@ class TestAdapters:
             (of_type("cugraph.structure.graph_classes", "MultiGraph"), "cugraph"),
             (of_type("pylibcugraph.graphs", "SGGraph"), "pylibcugraph"),
             (of_type("nx_cugraph.classes.graph", "Graph", adj={}, is_multigraph=None), "nx_cugraph"),
-            (of_type("cupyx.scipy.sparse._csr", "csr_matrix"), "scipy"),
+            (of_type("cupyx.scipy.sparse._csr", "csr_matrix", format="csr"), "scipy"),
             (nx.Graph(), "networkx"),
             (pd.DataFrame({"source": [0], "target": [1]}), "arrow"),
             (pa.RecordBatch.from_pydict({"source": [0], "target": [1]}), "arrow"),
