@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -23,7 +24,7 @@ from ..graph import Categories, EdgeData, Graph
 from ._bounded import DECIMAL
 from ._edge_data import Asked, carried
 from ._file import File, refuse_isolated
-from ._tables import Columns, EdgeTable, choose_columns, from_edge_table, isolated, to_arc_table
+from ._tables import USUAL, Columns, EdgeTable, choose_columns, from_edge_table, isolated, to_arc_table
 
 NUMBER = re.compile(rf"\s*{DECIMAL}\s*", re.ASCII)
 INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
@@ -41,12 +42,14 @@ def read_csv(
     """A graph from two columns of a CSV or TSV, and what its edges carry from others, in the types that Arrow sees. Ids
     are numbers if they are in the first row."""
     names, first_row, delimiter = csv_start(file, header)
+    named = not header or any(column in names for column in (source, target, *(edge_data or ())))
     if not header:
         source, target = 0 if source is None else source, 1 if target is None else target
     (i, j), columns = choose_columns(
         names, _name(source, names, file), _name(target, names, file), str(file), edge_data
     )
     type = type_of_ids([first_row[i], first_row[j]] if len(first_row) == len(names) else [])
+    doubtful = not named and may_be_an_edge(columns, first_row, type)
     with file.text(watched=(b"0x", b"0X")) as text:
         text.read_through()
         if pa.types.is_integer(type) and text.seen:  # there may be hexadecimal numbers, which Arrow reads as integers
@@ -58,9 +61,12 @@ def read_csv(
     try:
         if edge_data is not None:
             table = replace(table, data=_data(file, edge_data, names, columns, delimiter, given))
-        return from_edge_table(table, **options)
+        graph = from_edge_table(table, **options)
     except pa.ArrowInvalid as error:
         raise InputError(f"{file}{_csv_place(str(error), names, header)}") from None
+    if doubtful:
+        _doubt_header(file, columns, graph)
+    return graph
 
 
 read_tsv = read_csv
@@ -73,6 +79,26 @@ def _name(column: str | int | None, names: list[str], file: File) -> str | None:
     if not 0 <= column < len(names):
         raise InputError(f"{file} has no column {column}: there are {len(names)}, from 0")
     return names[column]
+
+
+def may_be_an_edge(columns: tuple[str, str], first_row: Sequence[str], type: pa.DataType) -> bool:
+    """Might the header row be an edge? The names of its ``columns`` are no usual ones, and the ids of the next row are
+    strings too, or there is none."""
+    unusual = any(name.strip().lower() not in USUAL for name in columns)
+    return unusual and (pa.types.is_large_string(type) or not first_row)
+
+
+def _doubt_header(file: File, columns: tuple[str, str], graph: Graph) -> None:
+    """Raise `InputError` if one of the names is an id too, which makes the header row an edge; else warn."""
+    row = f"{file}: its first row, {quoted(columns[0])} and {quoted(columns[1])},"
+    otherwise = "read it with header=False (--no-header)"
+    confirmed = "name the columns by source= and target= (--source-column and --target-column)"
+    if ids := [name for name in columns if name in graph]:
+        raise InputError(
+            f"{row} seems to be an edge, as {quoted(ids[0])} is a vertex in other rows: {otherwise}; if it is a "
+            f"header, {confirmed}"
+        )
+    warnings.warn(f"{row} is taken for a header: if it is an edge, {otherwise}; else {confirmed}", stacklevel=2)
 
 
 def _batches(

@@ -11,7 +11,7 @@ from .._core.rapids import package_missing
 from . import pylibcudf
 from ._bounded import BOM
 from ._columnar import chosen_fields
-from ._csv import csv_start, type_of_ids
+from ._csv import csv_start, may_be_an_edge, type_of_ids
 from ._file import HEAD, File, file_at, file_errors, packing_of
 from ._formats import format_of
 from ._schema_metadata import notes_of
@@ -26,7 +26,8 @@ def read_edges(path: str | os.PathLike[str], source: str | None = None, target: 
     """The two columns of a file that hold its edges.
 
     None if cuDF is not installed, or the file has another format or content that only `rapids_bfs.read` handles:
-    vertices without edges, a byte-order mark, ids that are neither numbers nor strings or unlike the first.
+    vertices without edges, a byte-order mark, a header that may be an edge, ids that are neither numbers nor strings or
+    unlike the first.
     """
     if package_missing("cudf") is not None or not os.path.isfile(path):
         return None
@@ -70,6 +71,8 @@ def _read_csv(file: File, source: str | None, target: str | None) -> Read | None
     places, chosen = choose_columns(names, source, target, str(file))
     columns = list(chosen)
     type = type_of_ids([first_row[place] for place in places] if len(first_row) == len(names) else [])
+    if source is None and target is None and may_be_an_edge(chosen, first_row, type):
+        return None
     frame = cudf.read_csv(file.path, sep=delimiter, usecols=columns, keep_default_na=False, na_values=[""])[columns]
     # cuDF reads a column as strings if one id is not a number, and as numbers if all its strings look like numbers;
     # it rounds floats.

@@ -57,6 +57,8 @@ def read(
         with common names, or the only two.
     header : bool
         False: the first line of a CSV or TSV is an edge. Columns are then 0, 1, ..., and the default is 0 and 1.
+        True: it is a header, even if all ids are strings; a warning says so if its names are unusual and you gave none
+        of them. An id among them is an error.
     vertices : int, optional
         For edge lists and tables with integer ids: the number of vertices, as in `as_graph`.
     directed : bool, optional

@@ -300,3 +300,44 @@ def test_a_process_that_refused_a_file_ends(tmp_path: Path) -> None:
     for _ in range(4):
         told, _ = read_apart(*paths)
         assert all(line.startswith("InputError") for line in told)
+
+
+TWO_NAMES = {"strings": "ann,bob\n", "strings and numbers": "ann,1\n", "tabs": "ann\tbob\n"}
+
+
+@pytest.mark.parametrize("first", TWO_NAMES.values(), ids=TWO_NAMES)
+def test_a_header_that_is_an_edge_is_refused(first, tmp_path):
+    """The first edge was lost without a word."""
+    path = write(tmp_path / "a.csv", first + first.replace("ann", "cid"))
+    with pytest.raises(
+        InputError, match=r"a.csv: its first row, 'ann' and '\w+', seems to be an edge, as .* header=False"
+    ):
+        read(path)
+    assert read(path, header=False).num_edges == 2
+    assert read(path, source="ann").num_edges == 1
+
+
+@pytest.mark.parametrize("rows", ["cid,dan\n", ""], ids=["others", "none"])
+def test_a_header_that_may_be_an_edge_is_doubted(rows, tmp_path):
+    path = write(tmp_path / "a.csv", "ann,bob\n" + rows)
+    with pytest.warns(
+        UserWarning, match="'ann' and 'bob', is taken for a header: if it is an edge, read it with header=F"
+    ):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("from,to\nann,bob\nbob,to\n", {}),
+        (" Source;TARGET\nann;bob\n", {}),
+        ("person,friend\n1,2\n", {}),
+        ("person,friend\nann,bob\n", {"source": "person"}),
+        ("person,friend\nann,bob\n", {"target": "friend"}),
+        ("person,friend,since\nann,bob,1999\n", {"edge_data": ["since"]}),
+        ("ann,bob\ncid,dan\n", {"header": False}),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_a_header_without_doubt(text, options, tmp_path):
+    assert read(write(tmp_path / "a.csv", text), **options).num_edges == text.count("\n") - options.get("header", True)
