@@ -101,8 +101,13 @@ def elements(collection: Any) -> list[Any]:
         raise TypeError(f"{type(collection).__name__} is not a collection")
     if isinstance(collection, np.ndarray | list | tuple):  # tolist would convert times in nanoseconds to ints
         return list(collection)
+    dtype: Any = getattr(collection, "dtype", None)
+    if hasattr(dtype, "is_temporal") and dtype.is_temporal():  # of Polars, whose to_list drops nanoseconds
+        collection = collection.to_arrow()
     if hasattr(collection, "to_pylist"):  # Arrow's; iteration would not check its offsets
         collection.validate(full=True)
+        if str(collection.type) == "time64[ns]":
+            collection = collection.cast("time64[us]")  # as exact as Python's; an ArrowInvalid if that is too little
     for convert in ("to_pylist", "to_list", "tolist"):
         if hasattr(collection, convert):
             collection = getattr(collection, convert)()

@@ -275,6 +275,15 @@ def test_dates_stay_dates(unit: str, type: type) -> None:
         as_graph((days[:1], np.array(["NaT"], days.dtype)))
 
 
+@pytest.mark.parametrize("type", [pl.Datetime("ns"), pl.Datetime("ns", "UTC"), pl.Duration("ns")], ids=repr)
+def test_columns_of_polars_keep_nanoseconds(type: Any) -> None:
+    column = pl.Series([0, 1, 10**9]).cast(type)
+    graph = as_graph((column[:2], column[1:]))
+    assert [id.value for id in graph] == [0, 1, 10**9]
+    assert list(graph) == list(as_graph(pl.DataFrame({"u": column[:2], "v": column[1:]})))
+    assert bfs(graph, column[1:]).sources.tolist() == [1, 2]
+
+
 @pytest.mark.parametrize("encoded", [False, True])
 def test_times_of_the_day_stay_distinct(encoded: bool) -> None:
     """Python's have no nanoseconds, without which these would be one vertex."""
@@ -287,6 +296,9 @@ def test_times_of_the_day_stay_distinct(encoded: bool) -> None:
     assert list(graph) == [datetime.time(microsecond=1), datetime.time(microsecond=2)]
     with pytest.raises(InputError, match=r"column 'u': Casting from time64\[ns\] to time64\[us\] would lose data: 1"):
         from_arrow(table(1, 2))
+    for column in (pa.chunked_array([[1, 2]]).cast(pa.time64("ns")), pl.Series([1, 2]).cast(pl.Time)):
+        with pytest.raises(InputError, match=r"column 'source': a column of ids .* would lose data: 1"):
+            as_graph((column, column))
 
 
 def test_bytes_in_views() -> None:
