@@ -7,7 +7,9 @@ import os
 import signal
 import sys
 import traceback
+import warnings
 from contextlib import suppress
+from typing import Any
 
 from ..errors import DeviceError, InputError, TraversalError
 
@@ -24,6 +26,7 @@ def main() -> None:
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # PYTHONUNBUFFERED; `_file_of` needs a buffer
         name, encoding = sys.stdout.fileno(), sys.stdout.encoding
         sys.stdout = open(name, "w", 1, encoding, "backslashreplace", closefd=False)  # noqa: SIM115
+    warnings.showwarning = _show_warning
     code = run_command(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -109,6 +112,11 @@ def _usage(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "rapids-bfs"
     return f"error: {error.format_message().rstrip('.')}: see '{command} --help'"  # type: ignore[attr-defined]
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning as a user of the command is to see it: without the line of Python that it comes from."""
+    _say(f"warning: {message}")
 
 
 def _say(text: str) -> None:

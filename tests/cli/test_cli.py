@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -155,6 +156,14 @@ def test_trace(rapids_bfs, tmp_path):
     assert all(level["milliseconds"] > 0 for level in found["levels"])
     assert "frontier vertices" in done.stdout
     assert rapids_bfs("trace", "karate").returncode == 0
+
+
+def test_a_warning_is_one_line_without_python(tmp_path):
+    (tmp_path / "g.csv").write_text("ann,bob\ncid,dan\n")
+    command = [sys.executable, "-m", "rapids_bfs", "run", "g.csv", "--source", "cid"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=600, check=False)
+    assert done.returncode == 0
+    assert re.fullmatch(r"warning: g.csv: its first row, 'ann' and 'bob', is taken for a header: .*\n", done.stderr)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather", "csv", "tsv"])
