@@ -180,7 +180,8 @@ def from_edge_table(
     directed = notes.directed if directed is None else directed
     types = table.plain_types
     for column, type in zip(table.columns, types, strict=True):
-        if pa.types.is_nested(type) or pa.types.is_boolean(type) or pa.types.is_run_end_encoded(type):
+        refused = (pa.types.is_nested, pa.types.is_boolean, pa.types.is_run_end_encoded)
+        if isinstance(type, pa.BaseExtensionType) or any(is_one(type) for is_one in refused):
             raise InputError(f"{table.name}, column {column!r}: {type} cannot hold vertex ids")
     if all(is_number(type) for type in types):
         vertices = notes.vertices if vertices is None else vertices

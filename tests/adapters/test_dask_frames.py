@@ -108,6 +108,11 @@ def test_vertices_and_name():
         ({"source": ["a", "b"], "target": [1, 2]}, [1], "never the same vertex"),
         ({"a": [1], "b": [2], "c": [3]}, [], "say which columns hold the edges"),
         ({"source": [[1], [2]], "target": [1, 2]}, [1], "Arrow has no type for these ids"),
+        (
+            {"source": pd.interval_range(0, 2), "target": pd.interval_range(1, 3)},
+            [1],
+            "interval.* cannot hold vertex ids",
+        ),
         ({"source": [1j, 2j], "target": [1, 2]}, [1], "Arrow has no type"),
     ],
 )

@@ -250,6 +250,8 @@ def test_other_types_side_by_side_are_refused() -> None:
             from_arrow(pa.table(columns, ["u", "v"])) if len(columns[0]) == 2 else as_graph(columns)
     with pytest.raises(InputError, match="column 'u': bool cannot hold vertex ids"):
         from_arrow(pa.table({"u": [True], "v": [False]}))
+    with pytest.raises(InputError, match=r"column 'u': extension<arrow\.uuid> cannot hold vertex ids"):
+        from_arrow(pa.table([pa.array([bytes(16)], pa.uuid())] * 2, ["u", "v"]))
 
 
 def test_a_column_of_several_types_means_them() -> None:
