@@ -1,4 +1,7 @@
-"""Errors: unusable input, and failures of engines and devices."""
+"""Errors: unusable input, and failures of engines and devices; and warnings."""
+
+import sys
+import warnings
 
 LONGEST_MESSAGE = 1000  # characters
 LONGEST_DESCRIPTION = 300
@@ -19,6 +22,14 @@ def described(error: BaseException) -> str:
     except Exception:  # of its __str__
         message = ""
     return shortened(" ".join(f"{type(error).__name__}: {message}".split()).removesuffix(":"), LONGEST_DESCRIPTION)
+
+
+def warn(message: str) -> None:
+    """Warn about the line outside this package that led here."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)
 
 
 class InputError(ValueError):

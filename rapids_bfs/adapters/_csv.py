@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._core.arguments import quoted
-from ..errors import InputError
+from ..errors import InputError, warn
 from ..graph import Categories, EdgeData, Graph
 from ._bounded import DECIMAL
 from ._edge_data import Asked, carried
@@ -98,7 +97,7 @@ def _doubt_header(file: File, columns: tuple[str, str], graph: Graph) -> None:
             f"{row} seems to be an edge, as {quoted(ids[0])} is a vertex in other rows: {otherwise}; if it is a "
             f"header, {confirmed}"
         )
-    warnings.warn(f"{row} is taken for a header: if it is an edge, {otherwise}; else {confirmed}", stacklevel=2)
+    warn(f"{row} is taken for a header: if it is an edge, {otherwise}; else {confirmed}")
 
 
 def _batches(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +17,7 @@ from ..adapters._file import replacing
 from ..adapters._formats import refuse_options
 from ..adapters._npz import arrays_of, mapped, write_arrays
 from ..adapters.files import read
-from ..errors import InputError
+from ..errors import InputError, warn
 from ..graph import Graph
 from .datasets import Dataset, dataset
 
@@ -93,7 +92,7 @@ def _keep(found: Dataset, graph: Graph) -> None:
     except (InputError, OSError) as error:
         if is_interrupt(error):
             raise
-        warnings.warn(f"{error}: the next load reads the download again", stacklevel=2)
+        warn(f"{error}: the next load reads the download again")
 
 
 def fetch(found: Dataset) -> None:

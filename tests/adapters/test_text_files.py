@@ -322,8 +322,9 @@ def test_a_header_that_may_be_an_edge_is_doubted(rows, tmp_path):
     path = write(tmp_path / "a.csv", "ann,bob\n" + rows)
     with pytest.warns(
         UserWarning, match="'ann' and 'bob', is taken for a header: if it is an edge, read it with header=F"
-    ):
+    ) as warned:
         read(path)
+    assert warned[0].filename == __file__
 
 
 @pytest.mark.parametrize(
