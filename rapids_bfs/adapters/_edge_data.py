@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.arguments import quoted
+from .._core.arguments import is_integer, quoted
 from .._core.csr import arcs, csr_for
 from .._core.cuda.arrays import CPU, CUDA, on_device, to_device, to_host
 from .._core.formatting import counted
@@ -119,13 +119,19 @@ def _as_arrow(values: Any, where: str) -> Any:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     if hasattr(values, "to_arrow") and not isinstance(values, pd.Series):  # Polars
-        return values.to_arrow()
+        try:
+            return values.to_arrow()
+        except pa.ArrowInvalid as error:
+            raise InputError(f"{where}: {error}") from None
     if isinstance(values, np.ma.MaskedArray) or not isinstance(
         values, list | tuple | np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray
     ):
         raise InputError(f"{where}: an array or a list is wanted, not {quoted(values)}")
     try:
-        series = pd.Series(values.tolist() if isinstance(values, np.ndarray) else values)
+        given = values.tolist() if isinstance(values, np.ndarray) else values
+        series = pd.Series(given)
+        if series.dtype == np.float64 and isinstance(given, list | tuple):
+            _require_exact(given, where)
         if series.dtype == object:
             series = series.where(series.notna(), None)  # NaN is no string
             types = set(map(type, series)) - {type(None)}
@@ -139,6 +145,16 @@ def _as_arrow(values: Any, where: str) -> Any:
     if column is None:
         raise InputError(f"{where}: its values are of several types, or of one that edges cannot carry")
     return column
+
+
+def _require_exact(values: Iterable[Any], where: str) -> None:
+    """Raise `InputError` for an integer that no float equals."""
+    for row, value in enumerate(values):
+        if is_integer(value) and float(value) != value:
+            raise InputError(
+                f"{where}, row {row} (from 0): {value} is beyond the whole numbers of the float64 that the "
+                "fractional or missing values need"
+            )
 
 
 def arrow_column(column: Any, where: str) -> Any:

@@ -182,6 +182,20 @@ def test_csv_keeps_integers_beyond_int64(tmp_path):
     assert read(path, edge_data=["hash", "size"]).edge_data["size"].tolist() == [1e300, 2]
 
 
+def test_integers_that_floats_would_round_are_refused():
+    theirs = nx.Graph([(0, 1, {"hash": 2**53 + 1}), (1, 2)])  # the edge without one makes the column one of floats
+    with pytest.raises(
+        InputError, match=r"row 0 \(from 0\): 9007199254740993 is beyond the whole numbers of the float64"
+    ):
+        as_graph(theirs, edge_data=["hash"])
+    for values in ([0.5, 2**53 + 1], np.array([None, -(2**53) - 1], object)):
+        with pytest.raises(InputError, match=r"edge data 'hash', row 1 \(from 0\)"):
+            as_graph(([0, 1], [1, 2]), edge_data={"hash": values})
+    assert as_graph(([0, 1], [1, 2]), edge_data={"hash": [0.5, 2**60]}).edge_data["hash"].tolist() == [0.5, 2.0**60]
+    with pytest.raises(InputError, match="edge data 'hash': "):
+        as_graph(([0, 1], [1, 2]), edge_data={"hash": pl.Series([1, 2], dtype=pl.Int128)})
+
+
 DAYS = ["2024-02-01", "2025-01-01"]
 
 
