@@ -5,18 +5,32 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import accumulate, product
 
+from .forks import in_each_child
 from .interrupts import suppressed
 
 ROOT = ""  # of the file system
 GROUP = re.compile(r"^\d+:([^:\n]*):(/.*)$", re.MULTILINE)  # a line names controllers, none in version 2, and a group
 
 
-def groups(controller: str) -> Iterator[tuple[int, str]]:
+def groups(controller: str) -> tuple[tuple[int, str], ...]:
     """The version and the folder of each group whose limits of this controller hold for this process: its own groups,
-    and those around them. Not all of the folders exist."""
-    for controllers, path in GROUP.findall(os.fsdecode(content(f"{ROOT}/proc/self/cgroup"))):
+    and those around them. They are looked for once, since processes seldom change groups."""
+    return _found(ROOT, controller)
+
+
+@cache
+def _found(root: str, controller: str) -> tuple[tuple[int, str], ...]:
+    return tuple(group for group in _possible(root, controller) if os.path.isdir(group[1]))
+
+
+in_each_child(_found.cache_clear)
+
+
+def _possible(root: str, controller: str) -> Iterator[tuple[int, str]]:
+    for controllers, path in GROUP.findall(os.fsdecode(content(f"{root}/proc/self/cgroup"))):
         if not controllers:
             version, mounts = 2, {"", "/unified"}
         elif controller in controllers.split(","):
@@ -28,7 +42,7 @@ def groups(controller: str) -> Iterator[tuple[int, str]]:
             continue
         # The group at the mount may be a container's own, though its path begins at the root of the machine.
         for mount, group in product(mounts, accumulate(parts, initial="")):
-            yield version, f"{ROOT}/sys/fs/cgroup{mount}{group}"
+            yield version, f"{root}/sys/fs/cgroup{mount}{group}"
 
 
 def content(file: str) -> bytes:

@@ -100,7 +100,7 @@ class ConvertedGraph:
     def _take_nodes(self, nodes: list[Any]) -> None:
         self.nodes = np.fromiter(nodes, object, len(nodes))
         self.index = None if _are_numbers(nodes) else dict(zip(nodes, range(len(nodes)), strict=True))
-        if not set(map(type, nodes)) <= {int, str} and any(map(ne, nodes, nodes)):
+        if self.index is not None and not set(map(type, nodes)) <= {int, str} and any(map(ne, nodes, nodes)):
             raise FallBack  # NetworkX's functions compare nodes, and NaN is not even equal to itself
 
     def __getstate__(self) -> dict[str, Any]:
