@@ -7,8 +7,10 @@ overridden ways of writing, do not matter.
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import networkx as nx
@@ -26,6 +28,12 @@ READ_BY = frozenset(DATA | VIEWS | METHODS | COUNTS | COPIES | SPECIAL)
 DICT_READ_BY = frozenset(SPECIAL | {"__missing__", "keys", "values", "items", "get"})
 FILTERS = "networkx.classes.filters"
 MARK = "rapids_bfs: unchanged"  # a key of NetworkX's cache, which a change empties
+# NetworkX's methods that empty it only after their last change, and may ask us before: by an iterator of the user's.
+WRITERS = frozenset(
+    getattr(getattr(cls, f"{change}_from"), "__code__", None)
+    for cls in (nx.Graph, nx.DiGraph)
+    for change in ("add_nodes", "add_edges", "remove_nodes", "remove_edges")
+)
 
 
 def is_read_as_theirs(graph: Any) -> bool:
@@ -55,8 +63,8 @@ def state_of(graph: Any) -> tuple[object, ...] | None:
     changed, and the sets of nodes that views show have as many nodes (see `sets_shown`).
 
     When a graph changes, NetworkX empties the cache that it keeps with it, but not the caches of its views, which show
-    the graph without a copy. None if that is unknown: the graph has no cache, or a function of the user's decides what
-    the view shows.
+    the graph without a copy. Nor if the change fails half way: mostly that leaves another number of nodes. None if it
+    is unknown: the graph has no cache, or a function of the user's decides what the view shows.
     """
     marks: list[object] = []
     view = graph
@@ -68,8 +76,8 @@ def state_of(graph: Any) -> tuple[object, ...] | None:
         if cache is None:
             return None
         marks.append(cache.setdefault(MARK, object()))
-        graph = getattr(graph, "_graph", None)
-    return (*marks, *map(len, sets_shown(view)))
+        shown, graph = graph, getattr(graph, "_graph", None)
+    return (*marks, len(shown._node), *map(len, sets_shown(view)))
 
 
 def sets_shown(graph: Any) -> Iterator[set[Any]]:
@@ -80,3 +88,19 @@ def sets_shown(graph: Any) -> Iterator[set[Any]]:
         if isinstance(chosen_by, show_nodes):
             yield chosen_by.nodes
         graph = getattr(graph, "_graph", None)
+
+
+def is_being_written(graph: Any) -> bool:
+    """Is the graph, or one that it shows, in the midst of one of the `WRITERS` of this thread?"""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_code in WRITERS and _shows(graph, frame.f_locals["self"]):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _shows(view: Any, graph: Any) -> bool:
+    while view is not None and view is not graph:
+        view = getattr(view, "_graph", None)
+    return view is graph

@@ -23,7 +23,7 @@ from .._core.interrupts import is_interrupt
 from .._core.threads import pool
 from ..graph import Graph
 from ..kernels.cpu.networkx import views
-from .classes import is_read_as_theirs, state_of
+from .classes import is_being_written, is_read_as_theirs, state_of
 from .graph import ConvertedGraph, FallBack
 from .policy import keep, kept
 
@@ -69,6 +69,8 @@ def as_it_is_now(conversion: ConvertedGraph) -> ConvertedGraph:
 
     `FallBack` if it cannot be converted, or is changed meanwhile.
     """
+    if is_being_written(conversion.origin):
+        raise FallBack
     known = (each for each in _known(conversion) if each is not None and each.is_current and each.shows_the_same)
     newest = next(known, None)
     if newest is None:

@@ -286,6 +286,39 @@ def test_a_change_that_cannot_be_told_is_networkx_to_see():
         assert (2, 5) in list(edges)
 
 
+@pytest.mark.parametrize("cls", CLASSES)
+def test_a_graph_is_asked_about_while_its_edges_are_added(cls):
+    """And about another one, which is still searched here."""
+    graph, other, added = cls(), nx.path_graph(9), []
+    graph.add_nodes_from(range(6))
+    shown = graph.reverse(copy=False) if graph.is_directed() else graph.subgraph(range(6))
+    ends = [(1, 0), (2, 1), (2, 0), (3, 2), (3, 0), (0, 3)]
+
+    def without_a_path():
+        for u, v in ends:
+            assert list(nx.bfs_edges(other, 0, backend="rapids_bfs")) == list(nx.bfs_edges(other, 0))
+            assert kept(other) is not None
+            assert len({str(list(nx.bfs_edges(shown, 0, backend=each))) for each in BACKENDS}) == 1
+            found, expected = (nx.has_path(graph, u, v, backend=each) for each in ("rapids_bfs", "networkx"))
+            assert found == expected
+            added.append(not found)
+            if not found:
+                yield u, v
+
+    assert not nx.has_path(graph, 0, 1, backend="rapids_bfs")
+    graph.add_edges_from(without_a_path())
+    assert added == [True, True, False, True, False, graph.is_directed()]
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_what_a_failed_change_has_added_is_seen(cls):
+    graph = cls([(0, 1)])
+    assert nx.descendants(graph, 0, backend="rapids_bfs") == {1}
+    with pytest.raises(ValueError, match="None"):
+        graph.add_edges_from([(1, 2), (2, None)])
+    assert nx.descendants(graph, 0, backend="rapids_bfs") == {1, 2}
+
+
 def test_a_sight_is_lost_at_a_change_that_another_call_has_seen():
     graph = nx.path_graph(6)
     edges = nx.bfs_edges(graph, 0, backend="rapids_bfs")
