@@ -11,9 +11,12 @@ import inspect
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import chain
+from numbers import Real
 from typing import Any
 
+from .._core.arguments import quoted
 from .._core.interrupts import is_interrupt
+from ..errors import InputError
 from .functions import BACKEND, FUNCTIONS, Function
 
 KEPT = "rapids_bfs: converted"  # a key of the graph's cache
@@ -46,8 +49,11 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
         return f"with {asked} NetworkX answers as soon"
     if kept(graph) is not None:
         return True
+    enough = nx.config.backends.rapids_bfs.min_edges
+    if not isinstance(enough, Real):
+        raise InputError(f"nx.config.backends.rapids_bfs.min_edges must be a number, not {quoted(enough)}")
     try:
-        if _work(function, graph, arguments, nx.config.backends.rapids_bfs.min_edges):
+        if _work(function, graph, arguments, enough):
             return True
     except Exception as error:
         if is_interrupt(error):
@@ -140,7 +146,7 @@ def arguments_of(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
     return bound if bound.keys() == every else None
 
 
-def _work(function: Function, graph: Any, arguments: Mapping[str, Any], enough: int) -> bool:
+def _work(function: Function, graph: Any, arguments: Mapping[str, Any], enough: Any) -> bool:
     """Would NetworkX look at ``enough`` edges? Looks at no more than these itself."""
     given = [arguments[end] for end in function.ends if arguments.get(end) is not None]
     if len(given) > 1 or function.early:
@@ -158,7 +164,7 @@ def _work(function: Function, graph: Any, arguments: Mapping[str, Any], enough: 
     return False
 
 
-def _reaches(graph: Any, source: Any, limit: Any, enough: int) -> bool:
+def _reaches(graph: Any, source: Any, limit: Any, enough: Any) -> bool:
     """Does a search from ``source`` look at ``enough`` edges before it ends or comes to its limit?"""
     rows = graph._adj
     if source not in graph and isinstance(source, Iterator):

@@ -265,6 +265,11 @@ class TestPolicy:
             nx.single_source_shortest_path_length(graph, 0)
         assert conversions == [graph]
 
+    @pytest.mark.parametrize("wrong", ["20000", None, [1]])
+    def test_min_edges_that_is_no_number_is_refused(self, wrong):
+        with nx.config.backends.rapids_bfs(min_edges=wrong), pytest.raises(InputError, match="min_edges must be a num"):
+            nx.single_source_shortest_path_length(big_graph(), 0)
+
     def test_wrong_arguments_are_networkx_to_explain(self):
         assert isinstance(rapids_bfs.nx.can_run("bfs_edges", (), {"nonsense": 1}), str)
         with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
