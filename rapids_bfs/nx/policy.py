@@ -14,7 +14,6 @@ from itertools import chain
 from numbers import Real
 from typing import Any
 
-from .._core.arguments import quoted
 from .._core.interrupts import is_interrupt
 from ..errors import InputError
 from .functions import BACKEND, FUNCTIONS, Function
@@ -51,7 +50,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
         return True
     enough = nx.config.backends.rapids_bfs.min_edges
     if not isinstance(enough, Real):
-        raise InputError(f"nx.config.backends.rapids_bfs.min_edges must be a number, not {quoted(enough)}")
+        raise InputError(f"nx.config.backends.rapids_bfs.min_edges must be a number, not {enough!r}")
     try:
         if _work(function, graph, arguments, enough):
             return True
