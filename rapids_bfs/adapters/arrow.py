@@ -85,7 +85,8 @@ def _from_pandas(
 
     if not isinstance(obj, pd.DataFrame):
         raise InputError(f"{name}: a pandas {type(obj).__name__} is not a table of edges: give a DataFrame")
-    names = [str(column) for column in obj.columns]
+    names = [str(column) for column in obj.columns]  # numbers in a frame without a header, tuples of several levels
+    source, target = (each if each is None else str(each) for each in (source, target))
     places, columns = choose_columns(names, source, target, name, edge_data, obj.index.names)
     options["data"] = carried(edge_data, names, columns, len(obj), name, lambda place: obj.iloc[:, place])
     series = [obj.iloc[:, place] for place in places]
