@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.arguments import checked_directed, elements, quoted
+from .._core.arguments import checked_directed, elements, is_integer, quoted
 from .._core.csr import arcs
 from .._core.csr import building as csr
 from .._core.cuda.arrays import CUDA, on_device
@@ -143,7 +143,8 @@ def _as_array(ids: Any, where: str) -> np.ndarray:
             array = np.asarray(ids)
         except (TypeError, ValueError):  # ids of several kinds
             array = np.empty(0, object)
-        if array.dtype.kind in "iufb":
+        rounded = array.dtype.kind == "f" and all(map(is_integer, ids))  # integers that no one type of NumPy's holds
+        if array.dtype.kind in "iufb" and not rounded:
             return array
     return np.fromiter(ids, object, len(ids))
 

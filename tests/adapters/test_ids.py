@@ -116,6 +116,13 @@ def test_isolated_ids_of_a_file_may_repeat() -> None:
     assert from_arrow(table).to("dict") == {3: [], 5: [9], 7: [], 9: []}
 
 
+def test_integers_that_numpy_would_round() -> None:
+    """It has no type for integers of both int64 and uint64."""
+    large = 2**63 + 1
+    assert as_graph([(large, 1), (1, 2)]).to("dict") == {large: [1], 1: [2], 2: []}
+    assert as_graph(([large, 1], [1, 2])).to("dict") == {large: [1], 1: [2], 2: []}
+
+
 UTC = datetime.UTC
 ODD_IDS = [
     *(0, 2, -1, 2**64, -(2**70), True, 1.0, 0.5, math.nan, math.inf, 1j, "a", "", "\ud800", b"a", b"\xff", None, pd.NA),
