@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from .._core.arguments import quoted
-from ..errors import InputError
+from ..errors import InputError, warn
 from ..graph import Graph
 from ._csv import INTEGER, NUMBER, parse_id, parse_ids, refuse_numbers_as_strings, type_of_ids
 from ._file import File, refuse_isolated
@@ -56,6 +56,8 @@ class Start:
     vertices: int | None = None
     bipartite: bool = False
     type: pa.DataType = field(default_factory=pa.int64)
+    edge: str = ""  # the line of the first edge
+    doubtful: bool = False  # are the ids of the second edge numbers, unlike those of the first?
 
     def note(self, comment: str) -> None:
         """Record the facts of a comment; a comment of ours takes precedence."""
@@ -69,18 +71,21 @@ class Start:
 
 
 def _start(file: File) -> Start:
-    start = Start()
-    for line in _lines(file):
+    start, lines = Start(), _lines(file)
+    for line in lines:
         if BY_NETWORKX.fullmatch(line):
             raise InputError(f"{file} is {ADJACENCY}")
         if line.startswith(SIGNS):
             start.note(line)
         elif line:
             fields = FIELD.findall(line)
-            start.type, start.columns = type_of_ids(fields[:2]), max(len(fields), 2)
+            start.edge, start.type, start.columns = line, type_of_ids(fields[:2]), max(len(fields), 2)
             break
         start.lines += 1
     start.sign = start.sign or SIGNS[0]
+    if pa.types.is_large_string(start.type):
+        second = next((FIELD.findall(line)[:2] for line in lines if line and not line.startswith(SIGNS)), [""])
+        start.doubtful = not pa.types.is_large_string(type_of_ids(second))
     return start
 
 
@@ -98,7 +103,13 @@ def read_snap(file: File, *, vertices: int | None = None, directed: bool | None 
             f"{file} is bipartite: the same id in both columns means two vertices; rename the ids of one column"
         )
     directed = start.directed if directed is None else directed
-    return _read(file, start, start.vertices if vertices is None else vertices, directed)
+    graph = _read(file, start, start.vertices if vertices is None else vertices, directed)
+    if start.doubtful:
+        warn(
+            f"{file}: its first line, {quoted(start.edge)}, is taken for an edge, and all ids for strings: if it is a "
+            "header or a comment, write # in front of it"
+        )
+    return graph
 
 
 def read_gap(file: File, *, directed: bool | None = None) -> Graph:

@@ -8,6 +8,7 @@ import io
 import re
 import tempfile
 from collections import Counter
+from contextlib import nullcontext
 from decimal import Decimal
 from pathlib import Path
 from unittest import mock
@@ -342,3 +343,20 @@ def test_a_header_that_may_be_an_edge_is_doubted(rows, tmp_path):
 @pytest.mark.filterwarnings("error")
 def test_a_header_without_doubt(text, options, tmp_path):
     assert read(write(tmp_path / "a.csv", text), **options).num_edges == text.count("\n") - options.get("header", True)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "doubted"),
+    [
+        *(("source target", "1 2", True), ("// comment", "1\t2.0", True), ("from to weight", "1 2 0.5", True)),
+        *(("a b", "1 c", False), ("a b", "c d", False), ("a b", "", False), ("a 1", "1 2", True)),
+    ],
+)
+def test_a_header_above_white_space_is_doubted(first, second, doubted, tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text(f"# comment\n{first}\n\n# another\n{second}\n")
+    with pytest.warns(UserWarning, match=f"first line, '{first}', is taken for an edge") if doubted else nullcontext():
+        graph = read(path)
+    assert first.split()[0] in graph
+    path.write_text(f"# {first}\n{second}\n")
+    assert read(path).num_edges == bool(second)
