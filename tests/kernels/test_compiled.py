@@ -201,17 +201,19 @@ def test_a_change_in_any_folder_of_kernels_has_all_compiled_again(tmp_path, monk
 
 def test_without_numbas_compiler():
     program = """
-from rapids_bfs import InputError
+from rapids_bfs import InputError, load
 print(bfs(ring, 1).depth)
-try:
-    bfs(ring, 1, engine="cpu")
-except InputError as error:
-    print(error)
+for ask in (lambda: bfs(ring, 1, engine="cpu"), lambda: load("karate").num_edges):
+    try:
+        ask()
+    except InputError as error:
+        print(error)
 """
     done = run(SEARCH.replace("cpu:sequential", "scipy") + program, NUMBA_DISABLE_JIT="1")
-    depth, _, error = done.stdout.splitlines()
+    depth, _, no_engine, no_file = done.stdout.splitlines()
     assert depth == "99"
-    assert "NUMBA_DISABLE_JIT" in error
+    assert "unset NUMBA_DISABLE_JIT" in no_engine
+    assert no_file == "NUMBA_DISABLE_JIT is set, and kernels only run compiled: unset it"
 
 
 def test_a_constant_has_nothing_compiled_again():
