@@ -202,7 +202,10 @@ def write_output(path: Path, write: Callable[[Path], object], suffix: str = "") 
         return
     with TemporaryDirectory() as folder:
         made = Path(folder) / f"output{suffix}"
-        write(made)
+        try:
+            write(made)
+        except InputError as error:
+            raise InputError(str(error).replace(str(made), "standard output")) from None
         sys.stdout.flush()
         with made.open("rb") as file:
             shutil.rmtree(folder, ignore_errors=True)  # before printing: a pipe without a reader ends the process

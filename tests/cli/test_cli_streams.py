@@ -51,6 +51,12 @@ def test_a_graph_goes_through_a_pipe(command, graph):
     assert [row.split(",")[:2] for row in out.split()[1:]] == [row.split(",")[:2] for row in expected[1:]]
 
 
+def test_a_graph_that_an_edge_list_cannot_hold_is_not_printed(command):
+    code, out, err = command("convert", "moby", "-")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: standard output: an edge list would lose vertices")
+
+
 def test_a_minus_in_a_folder_is_a_file(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, _ = command("run", "karate", "--source", 0, "--engine", "cpu", "--out", "./-")
