@@ -8,12 +8,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .._core.arguments import quoted
+from .._core.interrupts import is_interrupt
 from ..errors import InputError, described
 from ..graph import Graph
 from .base import Engine, Traversal
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import EntryPoint, EntryPoints
 
 GROUP = "rapids_bfs.engines"
 AUTO = "auto"
@@ -38,11 +39,9 @@ class Unusable(Engine):
 def declared(others: Collection[str]) -> dict[str, Engine]:
     """The engines of all packages by name, but for those of ours with the names of ``others``; ours come first, so that
     no package can take their names."""
-    from importlib.metadata import entry_points  # late: it takes longer than a first search
-
     found: dict[str, Engine] = {}
     values: dict[str, str] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (not _is_ours(point), point.name)):
+    for point in sorted(_entry_points(), key=lambda point: (not _is_ours(point), point.name)):
         name = point.name
         if (_is_ours(point) and name in others) or values.get(name) == point.value:
             continue
@@ -53,6 +52,20 @@ def declared(others: Collection[str]) -> dict[str, Engine]:
             values[name] = point.value
             found[name] = _loaded(point)
     return dict(sorted(found.items()))
+
+
+def _entry_points() -> EntryPoints:
+    from importlib.metadata import entry_points  # late: it takes longer than a first search
+
+    try:
+        return entry_points(group=GROUP)
+    except Exception as error:
+        if is_interrupt(error):
+            raise
+        raise InputError(
+            f"the entry points of the installed packages cannot be read ({described(error)}): reinstall the package "
+            "whose metadata is damaged"
+        ) from error
 
 
 def fault_of(engine: Any) -> str | None:
@@ -80,7 +93,9 @@ def _loaded(point: EntryPoint) -> Engine:
         fault = fault_of(engine)
         if fault is None and engine.name != point.name:
             fault = f"whose own name is {quoted(engine.name)}"
-    except Exception as error:  # a package may raise anything while it is imported
+    except BaseException as error:  # a package may raise anything while it is imported, and may exit
+        if is_interrupt(error):
+            raise
         fault = f"which cannot be loaded ({described(error)})"
     return engine if fault is None else _unusable(point, point.name, fault)
 
@@ -98,5 +113,5 @@ def _package(point: EntryPoint) -> str:
     """The name of the package that declares it; of its module, if its metadata has none."""
     with suppress(Exception):  # metadata may lack anything
         if name := point.dist.name:  # type: ignore[union-attr]
-            return name
+            return " ".join(name.split())
     return re.split("[.:]", point.value)[0]

@@ -11,7 +11,8 @@ from typing import TypeVar
 from .._core.arguments import engine_name, quoted
 from .._core.cuda.driver import driver, no_device
 from .._core.forks import in_each_child
-from ..errors import InputError, described
+from .._core.interrupts import is_interrupt
+from ..errors import LONGEST_MESSAGE, InputError, described, shortened
 from ..graph import Graph
 from .base import DEFAULT, BatchTraversal, Betweenness, Engine, Options, Traversal
 from .entry_points import AUTO, GROUP, Unusable, declared, fault_of
@@ -98,11 +99,13 @@ def preferred(name: str) -> Engine:
 
 
 def unavailable(engine: Engine) -> str | None:
-    """`Engine.unavailable`. If it raises, which none is to do, that is the reason."""
+    """`Engine.unavailable`, in one line. If it raises, which none is to do, that is the reason."""
     try:
         reason = engine.unavailable()
-        return None if reason is None else str(reason)
-    except Exception as error:
+        return shortened(" ".join(str(reason).split()), LONGEST_MESSAGE) if reason else None
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
         module = type(engine).__module__
         return f"its method unavailable, of {module}, raised {described(error)}: update or repair that package"
 

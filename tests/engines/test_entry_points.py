@@ -1,6 +1,8 @@
 """Engines that other packages declare: a broken one is named, and the others go on."""
 
+import builtins
 import re
+import signal
 import sys
 
 import pytest
@@ -61,6 +63,17 @@ FAULTS = {  # the entry point, what else the module says, and the fault
     "syntax": ("bad = :Bad", "def", r"which cannot be loaded \(SyntaxError: "),
     "value": ("bad = two words:", "", r"which cannot be loaded \((AttributeError|ValueError): "),
     "raises": ("bad = :Bad", "raise RuntimeError('one\\n\\ntwo')", r"which cannot be loaded \(RuntimeError: one two\)"),
+    "exits": ("bad = :Bad", "import sys\nsys.exit('no licence')", r"which cannot be loaded \(SystemExit: no licence\)"),
+    "panics": (  # as extensions written in Rust do
+        "bad = :Bad",
+        "class Panic(BaseException): pass\nraise Panic('unwrap')",
+        r"which cannot be loaded \(Panic: unwrap\)",
+    ),
+    "enumeration": (  # whose code a signal's default handler has too
+        "bad = :Bad",
+        "import enum\nenum.Enum('A', 'a')('b')",
+        r"which cannot be loaded \(ValueError: 'b' is not a valid A\)",
+    ),
     "says nothing": ("bad = :Bad", "raise KeyError", r"which cannot be loaded \(KeyError\)"),
     "abstract": (
         "bad = :Bad",
@@ -149,6 +162,77 @@ def test_what_raises_when_it_is_asked_cannot_run(monkeypatch):
     assert said in info
     with pytest.raises(InputError, match="engine 'raising' cannot run here: its method unavailable"):
         bfs("karate", 0, engine="raising")
+
+
+@pytest.mark.parametrize("reason", [False, "", None])
+def test_no_reason_is_none(monkeypatch, reason):
+    monkeypatch.setattr(Raising, "unavailable", lambda self: reason)
+    monkeypatch.setitem(registered(), "raising", Raising())
+    resolve.cache_clear()
+    assert bfs("karate", 0, engine="raising").depth == 3
+
+
+def test_a_reason_is_one_line(monkeypatch):
+    monkeypatch.setattr(Raising, "unavailable", lambda self: "no\n\n driver " + 2000 * "x")
+    monkeypatch.setitem(registered(), "raising", Raising())
+    resolve.cache_clear()
+    reason = resolve("raising").unavailable()
+    assert reason.startswith("no driver xx")
+    assert len(reason) <= 1000
+
+
+class Stopped(Exception):
+    pass
+
+
+def stop(*_):
+    raise Stopped
+
+
+HANDLERS = {"raises": stop, "exits": lambda *_: sys.exit("terminated")}
+
+
+@pytest.fixture(params=HANDLERS)
+def handled(request, monkeypatch):
+    """A handler of the signal that the other's code sends, which raises."""
+    before = signal.signal(signal.SIGTERM, HANDLERS[request.param])
+    monkeypatch.setattr("builtins.stops", True, raising=False)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_what_a_signal_handler_raises_goes_through(install, handled, monkeypatch):
+    """It is about the call, such as that its time is over, and not about the engine, which is loaded by the next."""
+    text = "import builtins, signal\nif hasattr(builtins, 'stops'): signal.raise_signal(signal.SIGTERM)\n"
+    text += "class Bad(Good): name = 'bad'"
+    install("bad = :Bad", text=text)
+    with pytest.raises((Stopped, SystemExit)):
+        bfs("karate", 0, engine="scipy")
+    monkeypatch.delattr("builtins.stops")
+    assert registered()["bad"].unavailable() is None
+
+
+def test_what_a_signal_handler_raises_while_an_engine_is_asked(handled, monkeypatch):
+    def ask(self):
+        if hasattr(builtins, "stops"):
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(Raising, "unavailable", ask)
+    monkeypatch.setitem(registered(), "raising", Raising())
+    resolve.cache_clear()
+    with pytest.raises((Stopped, SystemExit)):
+        bfs("karate", 0, engine="raising")
+    monkeypatch.delattr("builtins.stops")
+    assert bfs("karate", 0, engine="raising").depth == 3
+
+
+@pytest.mark.parametrize("content", [b"[rapids_bfs.engines]\nbad = \xff\n", b"[rapids_bfs.engines]\nbad\n"])
+def test_damaged_metadata(install, tmp_path, content):
+    install("good = :Good")
+    (tmp_path / "their_engines-1.0.dist-info" / "entry_points.txt").write_bytes(content)
+    with pytest.raises(InputError, match=r"the entry points of the installed packages cannot be read .*: reinstall"):
+        bfs("karate", 0, engine="scipy")
+    assert bfs("karate", 0).depth == 3
 
 
 def test_an_interrupt_goes_through(install, monkeypatch):
