@@ -27,6 +27,7 @@ from rapids_bfs.data import downloads
 from rapids_bfs.data.datasets import dataset
 from rapids_bfs.engines import registered, resolve
 from rapids_bfs.engines.cpu import CPU
+from rapids_bfs.engines.gpu import numba_cuda
 from rapids_bfs.nx import should_run
 
 
@@ -290,6 +291,23 @@ def test_the_import_of_a_package_of_rapids(cupy_there, handled, monkeypatch):
     cupy_there("cudf", SEND)
     with pytest.raises(Stopped):
         rapids.package_missing("cudf")
+
+
+class Toolkit:
+    """numba.cuda, as if an alarm came while its toolkit is sought."""
+
+    @property
+    def cudadrv(self):
+        send()
+
+
+@pytest.mark.parametrize("imported", [send, Toolkit], ids=["import", "toolkit"])
+def test_the_first_use_of_numba_cuda(handled, monkeypatch, imported):
+    monkeypatch.setattr(numba_cuda, "no_device", lambda: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: True)
+    monkeypatch.setattr(numba_cuda, "imported_cuda", imported)
+    with pytest.raises(Stopped):
+        numba_cuda.numba_cuda_missing.__wrapped__()
 
 
 class Slow(CPU):
