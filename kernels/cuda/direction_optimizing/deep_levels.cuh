@@ -1,13 +1,12 @@
 // Top-down levels of small frontiers by all blocks of the grid, on graphs with many levels.
 //
 // Each block has a queue of its own, and goes several levels ahead with the vertices that it reaches before it meets the
-// others. So it may give a
-// vertex too large a distance, and `atomicMin` lets the smallest win; the block that lowers a distance expands the vertex
-// in its next step. When all blocks have gone as many levels, every distance up to theirs is right. By induction: a vertex at
-// distance d has an in-neighbour at d - 1, which some block got right and expanded in the step for d; there it lowered
-// the distance to d or found that another block had. Where two levels reach a vertex, queues hold it twice; the later
-// of the entries reaches nothing that is not reached as early. Bits and predecessors follow from the distances, see
-// labels.cuh.
+// others. So it may give a vertex too large a distance, and `atomicMin` lets the smallest win; the block that lowers a
+// distance expands the vertex in its next step. When all blocks have gone as many levels, every distance up to theirs is
+// right. By induction: a vertex at distance d has an in-neighbour at d - 1, which some block got right and expanded in
+// the step for d; there it lowered the distance to d or found that another block had. Where two levels reach a vertex,
+// queues hold it twice; the later of the entries reaches nothing that is not reached as early. Bits and predecessors
+// follow from the distances, see labels.cuh.
 #pragma once
 
 #include "chunks.cuh"
@@ -55,7 +54,7 @@ struct Share {
     int from, stop;
 };
 
-// A block's part.
+// The deep levels of one block.
 template <bool SMALL_ROWS, typename Vertex, typename Offset>
 struct DeepLevels {
     using Chunk = ::Chunk<SMALL_ROWS, Vertex, Offset>;
@@ -223,7 +222,7 @@ struct DeepLevels {
         return next.rest > (s.in_offsets == s.offsets);
     }
 
-    // Go so many levels ahead.
+    // Go `steps` levels ahead.
     __device__ __forceinline__ void go(Share<Chunk> share, int steps) {
         filled = 0;
         for (int step = 1;; ++step) {

@@ -26,7 +26,8 @@
 //   allowed[n]                        a mask, a byte per vertex, 0 where it bars it; without one, null, and then unused:
 //   barred[words]                     the vertices that it bars, and the isolated ones
 //   reached[words]                    what the bottom-up level probes, the newest bitmap without `barred`
-//   queue[n]                          the reached vertices with out-edges, level after level: see `Entry`
+//   queue[n]                          the reached vertices with out-edges, level after level: see `Entry`; while levels
+//                                     are deep, chunks that blocks redistribute: see `DeepLevels::share`
 //   queued[n]                         the vertices themselves
 //   distances[n]                      the level that reached the vertex, 0 at a source, `unreached` where there is none
 //   predecessors[n]                   the vertex that reached it, -1 where there is none; null if not wanted
@@ -48,7 +49,7 @@
 // and no others if they are CLEARED.
 // A mask is read once, and two bitmaps more by each bottom-up level.
 // Synchronisation: one grid-wide barrier per level, two in a dense one that goes top-down and, with a mask, in one that
-// goes bottom-up, one barrier of the block per small level, and one or two of the grid for several; the host
+// goes bottom-up, one barrier of the block per small level, and one or two of the grid for several deep ones; the host
 // waits once.
 //
 // Races: threads race for a neighbour's bit; atomicOr lets one win, so no vertex is queued twice, and the predecessor

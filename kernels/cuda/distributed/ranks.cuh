@@ -244,8 +244,8 @@ struct Nothing {
 //
 // Each block releases at GPU scope to the last one to arrive, which releases to all ranks at system scope. Causality
 // order is transitive across scopes (PTX ISA, Memory Consistency Model), so the writes of all blocks are visible, and
-// only a warp of each rank pays for a release at system scope. It releases before it sends its message, when nothing is
-// on its way to other ranks.
+// only a warp of each rank pays for a release at system scope. It releases before it sends its messages, and so does not
+// wait for them.
 template <typename Vertex, typename Offset, typename Meanwhile>
 __device__ inline bool barrier_of_ranks(const Search<Vertex, Offset>& s, const Ranks<Vertex, Offset>& x,
                                         unsigned long long stamp, unsigned* found, GlobalResult* result,

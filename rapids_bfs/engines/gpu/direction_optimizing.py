@@ -40,10 +40,10 @@ class Tuning(SearchTuning):
     dense: int = 16  # top-down without the queue when the frontier has more than 1/dense edges per vertex of the graph
     dense_edges: int = 1 << 19  # and more than this
     single_block_chunks: int = 256  # a frontier with no more chunks of edges is expanded by one block
-    deep_chunks: int = 8192  # and after a deep search with no more than this by all together,
-    deep_chunks_of_block: int = 512  # or this for each, as by a cluster in Numba-CUDA
-    capacity: int = 1536  # chunks of a block's queue in shared memory, if there is room; else all three are less
-    meet: int = 16  # levels that these go before they meet; in Numba-CUDA 1
+    deep_chunks: int = 8192  # after a deep search, all blocks together expand one with no more than this,
+    deep_chunks_of_block: int = 512  # and no more than this for each of them; in Numba-CUDA, the blocks of a cluster do
+    capacity: int = 1536  # chunks of a block's queue in shared memory; with less room, limits of a block shrink too
+    meet: int = 16  # levels that all blocks go before they meet; in Numba-CUDA 1
     spin: bool = True  # wait by polling mapped memory, not in the driver
 
 

@@ -60,7 +60,7 @@ class SearchTuning(LaunchTuning):
     """How a whole search is launched; see `OneLaunch.launchers`."""
 
     cluster: int = 16  # blocks of a cluster, at most; 1: no clusters
-    deep: int = 64  # levels: after a search with more, the next one of the graph may use clusters
+    deep: int = 64  # levels: after a search with more, the next one of the graph may expand deep levels
 
 
 class Launchers(NamedTuple):
