@@ -39,8 +39,8 @@ class Tuning(SearchTuning):
     shrinking_levels: int = 3  # for so many levels
     dense: int = 16  # top-down without the queue when the frontier has more than 1/dense edges per vertex of the graph
     dense_edges: int = 1 << 19  # and more than this
-    single_block_chunks: int = 256  # a frontier with no more chunks of edges is expanded by one block
-    deep_chunks: int = 8192  # after a deep search, all blocks together expand one with no more than this,
+    single_block_chunks: int = 128  # a frontier with no more chunks of edges is expanded by one block
+    deep_chunks: int = 1 << 14  # after a deep search, all blocks together expand one with no more than this,
     deep_chunks_of_block: int = 512  # and no more than this for each of them; in Numba-CUDA, the blocks of a cluster do
     capacity: int = 1536  # chunks of a block's queue in shared memory; with less room, limits of a block shrink too
     meet: int = 16  # levels that all blocks go before they meet; in Numba-CUDA 1
