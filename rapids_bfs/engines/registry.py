@@ -31,14 +31,17 @@ class EngineSpec:
     engine: Engine = field(compare=False)
     algorithm: str
     name: str  # "engine" for the default algorithm, else "engine:algorithm"
-    asked: list[str | None] = field(default_factory=list, compare=False, repr=False)  # the answer of `unavailable`
+    runs: list[bool] = field(default_factory=list, compare=False, repr=False)  # [True] once the engine can run
 
     def unavailable(self) -> str | None:
-        """`Engine.unavailable`, asked once: many engines search for packages under Python's import lock, which an
-        interrupt may leave locked."""
-        if not self.asked:
-            self.asked.append(unavailable(self.engine))
-        return self.asked[0]
+        """`Engine.unavailable`, asked until it is None: many engines search for packages under Python's import lock,
+        which an interrupt may leave locked. A reason may pass, as an import by a signal handler in the midst of the
+        same import fails."""
+        if not self.runs:
+            if reason := unavailable(self.engine):
+                return reason
+            self.runs.append(True)
+        return None
 
     @property
     def masks(self) -> bool:

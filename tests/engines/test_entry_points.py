@@ -164,6 +164,18 @@ def test_what_raises_when_it_is_asked_cannot_run(monkeypatch):
         bfs("karate", 0, engine="raising")
 
 
+def test_a_reason_may_pass(monkeypatch):
+    """A signal handler that searches while the engine is first imported finds half of a module."""
+    monkeypatch.setattr(Raising, "unavailable", lambda self: reason)
+    monkeypatch.setitem(registered(), "raising", Raising())
+    resolve.cache_clear()
+    reason = "cannot import"
+    with pytest.raises(InputError, match="cannot import"):
+        bfs("karate", 0, engine="raising")
+    reason = None
+    assert bfs("karate", 0, engine="raising").depth == 3
+
+
 @pytest.mark.parametrize("reason", [False, "", None])
 def test_no_reason_is_none(monkeypatch, reason):
     monkeypatch.setattr(Raising, "unavailable", lambda self: reason)
