@@ -6,7 +6,7 @@ it. After an interrupt that import goes on, and the next call that needs this pa
 
 from importlib import import_module
 
-from .uninterrupted import uninterrupted
+from ..threads import uninterrupted
 
 numba = uninterrupted(import_module, "numba")
 njit, prange, types = numba.njit, numba.prange, numba.types

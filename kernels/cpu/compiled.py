@@ -32,8 +32,8 @@ from numba.core import cgutils
 from numba.core.compiler_lock import global_compiler_lock
 from numba.np.ufunc import parallel as threading_layer
 
+from ..threads import uninterrupted
 from .disk_cache import keep_on_disk
-from .uninterrupted import uninterrupted
 
 _compiler_locks = global_compiler_lock, ffi.lib._lock
 _entry = threading.RLock()  # to the threading layer

@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import InputError
 from ..kernels.cpu import numba, team
 from ..kernels.cpu.compiled import num_threads, set_num_threads, start_threads, threads_lost
-from ..kernels.cpu.uninterrupted import start_thread, uninterrupted
+from ..kernels.threads import start_thread, uninterrupted
 from .cores import usable_cores
 from .environment import WrongVariable
 from .forks import in_each_child

@@ -22,6 +22,7 @@ from .._core.forks import generation, lock_of_process
 from .._core.formatting import counted
 from ..errors import InputError, TraversalError
 from ..kernels.distributed import MAX_RANKS
+from ..kernels.threads import start_thread
 from .communicators import TIMEOUT, Aborted, Communicator, ThreadCommunicator
 from .peer_memory import at_work
 
@@ -133,8 +134,6 @@ class Threads(Launcher):
         return Threads, (self.devices, self.timeout)
 
     def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
-        from ..kernels.cpu.uninterrupted import start_thread
-
         with lock_of_process(self._turns), at_work().working():
             self._end()
             call = self._call = Call(self._group())

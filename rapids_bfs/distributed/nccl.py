@@ -16,6 +16,7 @@ import numpy as np
 
 from .._core.cuda.arrays import finish
 from .._core.forks import generation
+from ..kernels.threads import start_thread
 from .communicators import TIMEOUT, AbortCallbacks, Aborted, Communicator, Rendezvous, no_answer
 from .nccl_library import Handle, NcclError, library
 from .nccl_library import missing as missing
@@ -50,8 +51,6 @@ class Ranks:
     """
 
     def __init__(self, handles: Mapping[int, Handle], names: Sequence[str], timeout: float = TIMEOUT) -> None:
-        from ..kernels.cpu.uninterrupted import start_thread
-
         self.handles = dict(handles)
         self.joining = set(self.handles)
         self.names = tuple(names)

@@ -20,6 +20,7 @@ from weakref import WeakSet, WeakValueDictionary
 
 from .._core.forks import in_each_child
 from ..errors import TraversalError
+from ..kernels.threads import start_thread
 
 ALIGNMENT = 512
 GRANULARITY = 2 << 20  # of device memory: CUDA IPC gives other processes access to a whole block
@@ -224,8 +225,6 @@ def at_work() -> AtWork:
 @cache
 def freeing() -> SimpleQueue[Callable[[], bool]]:
     """A queue of functions that free memory. A thread calls each until it returns True."""
-    from ..kernels.cpu.uninterrupted import start_thread
-
     jobs: SimpleQueue[Callable[[], bool]] = SimpleQueue()
     start_thread(_work, jobs)
     return jobs

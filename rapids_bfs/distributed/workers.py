@@ -14,7 +14,7 @@ from .._core.cuda.driver import no_device
 from .._core.memory import limited
 from .._core.threads import pool
 from ..errors import InputError, TraversalError
-from ..kernels.cpu.uninterrupted import start_thread
+from ..kernels.threads import start_thread
 from . import nccl
 from .comms import Endpoint
 from .communicators import Aborted, Communicator, ThreadCommunicator

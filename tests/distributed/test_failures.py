@@ -124,16 +124,15 @@ def test_interrupted():
 def test_a_thread_that_begins_after_an_interrupt_leaves_its_part_alone():
     program = """
         go, ended, used = threading.Event(), threading.Event(), []
-        threads = sys.modules["rapids_bfs.kernels.cpu.uninterrupted"]
-        start = threads.start_thread
+        start = launch.start_thread
         def start_late(work, communicator):
             start(lambda: (go.wait(), work(communicator), ended.set()))
             raise KeyboardInterrupt
-        threads.start_thread = start_late
+        launch.start_thread = start_late
         try:
             bfs(graph, 0)
         except KeyboardInterrupt:
-            threads.start_thread = start
+            launch.start_thread = start
         assert (bfs(graph, 0).to("cpu").distances == sound.to("cpu").distances).all()
         cpu.HostSearch.begin = lambda *_: used.append(True)
         go.set()

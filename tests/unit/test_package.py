@@ -83,7 +83,7 @@ def test_kernels_are_inside_the_package_and_know_nothing_of_it():
         "rapids_bfs.kernels.cpu.compiled",
         "rapids_bfs.kernels.cpu.disk_cache",
         "rapids_bfs.kernels.cpu.sequential",
-        "rapids_bfs.kernels.cpu.uninterrupted",
+        "rapids_bfs.kernels.threads",
     }
 
 

@@ -13,7 +13,7 @@ from rapids_bfs._core import threads
 from rapids_bfs._core.threads import pool
 from rapids_bfs.engines import resolve
 from rapids_bfs.generators import generate
-from rapids_bfs.kernels.cpu.uninterrupted import STACK, start_thread
+from rapids_bfs.kernels.threads import STACK, start_thread
 
 needs_two = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="Numba has one thread here")
 
@@ -151,7 +151,7 @@ def test_a_signal_handler_starts_threads_while_they_start(size):
 import threading
 threading.stack_size({size})
 from interrupts import at_line
-from rapids_bfs.kernels.cpu.uninterrupted import start_thread, uninterrupted
+from rapids_bfs.kernels.threads import start_thread, uninterrupted
 def start():
     assert uninterrupted(uninterrupted, int, "7") == 7
 lines = at_line(0, start)
@@ -274,26 +274,25 @@ def test_threads_that_start_others_at_once_give_each_a_large_stack():
     found = run(
         """
 import sys, threading, time
-import rapids_bfs.kernels.cpu
-uninterrupted = sys.modules["rapids_bfs.kernels.cpu.uninterrupted"]
+from rapids_bfs.kernels import threads
 sys.setswitchinterval(1e-5)
-sizes, together, start = set(), threading.Barrier(4), uninterrupted.start_new_thread
+sizes, together, start = set(), threading.Barrier(4), threads.start_new_thread
 def start_noted(*arguments):
     time.sleep(1e-5)
-    sizes.add(uninterrupted._size_of_stacks())
+    sizes.add(threads._size_of_stacks())
     start(*arguments)
-uninterrupted.start_new_thread = start_noted
+threads.start_new_thread = start_noted
 def start_many():
     together.wait()
     for _ in range(200):
-        uninterrupted.start_thread(int)
-threads = [threading.Thread(target=start_many) for _ in range(4)]
+        threads.start_thread(int)
+at_once = [threading.Thread(target=start_many) for _ in range(4)]
 threading.stack_size(1 << 17)
-for thread in threads:
+for thread in at_once:
     thread.start()
-for thread in threads:
+for thread in at_once:
     thread.join()
-print(sizes == {uninterrupted.STACK}, threading.stack_size() == 1 << 17)
+print(sizes == {threads.STACK}, threading.stack_size() == 1 << 17)
 """
     )
     assert found.stdout.split() == ["True", "True"]
@@ -333,12 +332,11 @@ def test_an_interrupt_as_a_large_stack_is_told(monkeypatch):
 def test_a_fork_while_another_thread_starts_one():
     run(
         """
-import os, sys, threading
-import rapids_bfs.kernels.cpu
-uninterrupted = sys.modules["rapids_bfs.kernels.cpu.uninterrupted"]
+import os, threading
+from rapids_bfs.kernels import threads
 begun, go_on = threading.Event(), threading.Event()
 def hold():
-    with uninterrupted._stacks:
+    with threads._stacks:
         begun.set()
         go_on.wait()
 threading.Thread(target=hold).start()
@@ -346,7 +344,7 @@ begun.wait()
 threading.stack_size(1 << 17)
 child = os.fork()
 if not child:
-    uninterrupted.start_thread(int)
+    threads.start_thread(int)
     os._exit(0)
 go_on.set()
 assert os.waitpid(child, 0)[1] == 0

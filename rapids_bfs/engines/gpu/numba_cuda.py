@@ -22,6 +22,7 @@ from ..._core.interrupts import is_interrupt
 from ..._core.memory import available_device_bytes
 from ...graph import Graph
 from ...kernels.cuda import KERNELS
+from ...kernels.threads import uninterrupted
 from ..base import Engine, Traversal
 from . import simulator
 from .direction_optimizing import DirectionOptimizing
@@ -53,8 +54,6 @@ class NumbaCUDA(Engine):
 
 def imported_cuda() -> Any:
     """The module numba.cuda, of which no interrupt leaves half."""
-    from ...kernels.cpu.uninterrupted import uninterrupted
-
     return uninterrupted(import_module, "numba.cuda")
 
 

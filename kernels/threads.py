@@ -1,4 +1,4 @@
-"""Calls that no interrupt can stop half-way, and threads that have the room for ours."""
+"""Calls that no interrupt can stop half-way, and threads with stacks large enough to import and compile."""
 
 import ctypes
 import os
@@ -24,8 +24,8 @@ def uninterrupted(function, *arguments, **named):
 
 
 def start_thread(function, *arguments):
-    """Start a daemon thread that calls ``function``. It can import and compile, though `threading.stack_size` was told
-    to give threads less.
+    """Start a daemon thread that calls ``function``. Its stack has at least `STACK` bytes, even where
+    `threading.stack_size` asks for fewer.
 
     While the main thread is in here, a signal handler may run, and wait for other threads that start threads. So the
     main thread takes no lock that they need, neither ours nor those of `threading.Thread.start`.
@@ -33,8 +33,8 @@ def start_thread(function, *arguments):
     global _seen_small
     if 0 < _size_of_stacks() < STACK:
         _seen_small = True
-    if _seen_small:  # now or before: what was just read may be what another thread has told for a moment
-        _in_another_thread(_start_as_told, partial(_start_with_large_stack, function, arguments))
+    if _seen_small:  # now or before: what was just read may be the size that another thread sets for a moment
+        _in_another_thread(_start, partial(_start_with_large_stack, function, arguments))
     else:
         start_new_thread(function, arguments)
 
@@ -61,18 +61,18 @@ def _in_another_thread(start, function):
     return result
 
 
-def _start_as_told(function):
+def _start(function):
     start_new_thread(function, ())
 
 
 def _start_with_large_stack(function, arguments):
     with _stacks:
-        told = threading.stack_size()
+        before = threading.stack_size()
         try:
-            threading.stack_size(STACK if 0 < told < STACK else told)
+            threading.stack_size(STACK if 0 < before < STACK else before)
             start_new_thread(function, arguments)
         finally:
-            threading.stack_size(told)
+            threading.stack_size(before)
 
 
 def _renew_lock():
