@@ -129,7 +129,7 @@ def components(graph: Any, vertices: Any = None) -> tuple[Any, int]:
 
 
 @by_kind
-def path_between(graph: Any, source: int, target: int, vertices: Any = None) -> np.ndarray:
+def path_between(graph: Any, source: int, target: int, vertices: Any) -> np.ndarray:
     """The vertices of a shortest path, including both ends; empty if there is no path. Vertices that a mask leaves out
     are on none."""
     if graph.device == CUDA:
@@ -138,9 +138,7 @@ def path_between(graph: Any, source: int, target: int, vertices: Any = None) -> 
 
 
 @by_kind
-def paths_between(
-    graph: Any, sources: np.ndarray, targets: np.ndarray, vertices: Any = None
-) -> tuple[np.ndarray, np.ndarray]:
+def paths_between(graph: Any, sources: np.ndarray, targets: np.ndarray, vertices: Any) -> tuple[np.ndarray, np.ndarray]:
     """`path_between` from each of these sources to the target beside it: bounds (int64, one more than there are pairs)
     and vertices (int64), both on the host. Path i is ``vertices[bounds[i]:bounds[i + 1]]``."""
     if graph.device == CUDA:
@@ -169,7 +167,7 @@ def bound_neighbors(graph: Any, places: np.ndarray, lower: np.ndarray, upper: np
     eccentricities.spread(here.offsets, here.targets, places, lower, upper)
 
 
-def path_by_search(graph: Any, source: int, target: int, vertices: Any = None) -> np.ndarray:
+def path_by_search(graph: Any, source: int, target: int, vertices: Any) -> np.ndarray:
     """`path_between`, by a search from the source until it reaches the target."""
     options = Options(target=target, vertices=vertices)
     path: np.ndarray = search(graph, np.array([source], np.int64), options, "auto").vertices_to(target)
@@ -177,7 +175,7 @@ def path_by_search(graph: Any, source: int, target: int, vertices: Any = None) -
 
 
 def paths_one_by_one(
-    graph: Any, sources: np.ndarray, targets: np.ndarray, vertices: Any = None
+    graph: Any, sources: np.ndarray, targets: np.ndarray, vertices: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """`paths_between`, by `path_between` for one pair after the other."""
     paths = [path_between(graph, *ends, vertices) for ends in zip(sources.tolist(), targets.tolist(), strict=True)]

@@ -71,7 +71,7 @@ class Deterministic:
     searches. Distances and predecessors are separate, so neither kind of search depends on the answers of the other.
     """
 
-    def __init__(self, graph: Graph, device: Device, shared: dict[str, Any], tuning: Tuning = DEFAULT) -> None:
+    def __init__(self, graph: Graph, device: Device, shared: dict[str, Any]) -> None:
         self.graph, self.device = graph, device
         n, m = graph.num_vertices, graph.num_arcs
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
@@ -112,14 +112,13 @@ class Deterministic:
         )
         with device.active():
             self.host = OneLaunch(graph, device, self.parameters)
-            self.tune(tuning)
+            self.tune(DEFAULT)
         self.first = FirstBitmap(graph, device, at["isolated"], at["visited"])
         self.isolated = to_host(np.diff(graph.offsets) == 0)
         self.stale = False  # did the last search leave a distance that the kernel does not reset?
 
     def tune(self, tuning: Tuning) -> None:
-        """Search like this from now on."""
-        self.tuning = tuning
+        """Use this tuning from now on."""
         graph, device, threads = self.graph, self.device, tuning.threads
         vertex, offset = graph.targets.dtype, graph.offsets.dtype
         entry = 2 * (2 * offset.itemsize + vertex.itemsize)  # in each of two queues

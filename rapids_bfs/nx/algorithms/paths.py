@@ -43,7 +43,7 @@ def _path_between(G: ConvertedGraph, source: Any, target: Any) -> np.ndarray:
     """The vertices of NetworkX's shortest path; empty if there is none."""
     start, end = G.vertex(source), G.vertex(target)
     _ = G.backward  # sets the reverse of `forward`, in NetworkX's order
-    return path_between(G.forward, start, end)
+    return path_between(G.forward, start, end, None)
 
 
 def single_source_shortest_path(G: ConvertedGraph, source: Any, cutoff: Any = None) -> dict[Any, list[Any]]:
