@@ -2,9 +2,11 @@
 
 import ctypes
 import os
+import sys
 import threading
 from _thread import start_new_thread
 from functools import partial
+from importlib import _bootstrap, import_module
 from queue import SimpleQueue
 
 STACK = 8 << 20  # bytes; what a thread has by default on Linux. Importing Numba takes more than 64 KiB
@@ -21,6 +23,26 @@ def uninterrupted(function, *arguments, **named):
     to another thread, which goes on where an interrupt has ended the wait for it.
     """
     return _in_another_thread(start_thread, partial(function, *arguments, **named))
+
+
+def imported(name):
+    """The module of this name, of which no interrupt leaves half.
+
+    A signal handler may interrupt the import of another package to call this. Then another thread that needs that
+    package would wait for its import, and the import for that thread. So this thread itself imports then.
+    """
+    return import_module(name) if _is_importing() else uninterrupted(import_module, name)
+
+
+def _is_importing():
+    """Is this thread importing a module of another package?"""
+    ours = __name__.partition(".")[0]
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_code is _bootstrap._find_and_load.__code__ and frame.f_locals["name"].partition(".")[0] != ours:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def start_thread(function, *arguments):

@@ -305,7 +305,7 @@ class Toolkit:
 def test_the_first_use_of_numba_cuda(handled, monkeypatch, imported):
     monkeypatch.setattr(numba_cuda, "no_device", lambda: None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: True)
-    monkeypatch.setattr(numba_cuda, "imported_cuda", imported)
+    monkeypatch.setattr(numba_cuda, "imported", lambda name: imported())
     with pytest.raises(Stopped):
         numba_cuda.numba_cuda_missing.__wrapped__()
 

@@ -164,6 +164,24 @@ assert threading.stack_size() == {size}
     )
 
 
+def test_a_signal_handler_imports_what_is_being_imported(tmp_path):
+    """Another thread waited for the import by the main thread, which waited for that thread."""
+    (tmp_path / "half.py").write_text("import signal; signal.raise_signal(signal.SIGTERM)\nwhole = True")
+    run(
+        f"""
+import signal, sys
+from rapids_bfs.kernels.threads import imported
+found = []
+signal.signal(signal.SIGTERM, lambda *_: found.append(hasattr(imported("half"), "whole")))
+sys.path.insert(0, {str(tmp_path)!r})
+import half
+assert found == [False]
+assert imported("half").whole
+""",
+        seconds=20,
+    )
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer that signals")
 def test_a_signal_handler_searches_the_graph_that_is_being_searched():
     """It overwrote the answer, without a word."""

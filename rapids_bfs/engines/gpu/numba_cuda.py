@@ -22,7 +22,7 @@ from ..._core.interrupts import is_interrupt
 from ..._core.memory import available_device_bytes
 from ...graph import Graph
 from ...kernels.cuda import KERNELS
-from ...kernels.threads import uninterrupted
+from ...kernels.threads import imported
 from ..base import Engine, Traversal
 from . import simulator
 from .direction_optimizing import DirectionOptimizing
@@ -52,11 +52,6 @@ class NumbaCUDA(Engine):
             return make(graph, device)
 
 
-def imported_cuda() -> Any:
-    """The module numba.cuda, of which no interrupt leaves half."""
-    return uninterrupted(import_module, "numba.cuda")
-
-
 @cache
 def numba_cuda_missing() -> str | None:
     """None, or one line: what is missing and how to install it."""
@@ -67,7 +62,7 @@ def numba_cuda_missing() -> str | None:
     if importlib.util.find_spec("numba_cuda") is None:
         return f"numba-cuda is not installed: {pip_install('cuda')}"
     try:
-        cuda = imported_cuda()
+        cuda = imported("numba.cuda")
     except Exception as error:  # importing mismatched versions can raise anything
         if is_interrupt(error):
             raise
@@ -97,7 +92,7 @@ class NumbaDevice(Device):
     engine = NumbaCUDA.name
 
     def __init__(self, graph: Graph) -> None:
-        self.cuda = cuda = imported_cuda()
+        self.cuda = cuda = imported("numba.cuda")
         self.searches_on = searches_on()
         if simulated():
             self.threads, self.resident_blocks = 8, 2
@@ -192,7 +187,7 @@ def compiled(
     """A kernel that Numba compiles for its current device."""
     from cuda.bindings.driver import CUkernel
 
-    cuda = imported_cuda()
+    cuda = imported("numba.cuda")
     module = import_module(f"rapids_bfs.kernels.numba_cuda.{file}")
     signature = module.signatures(vertex_bytes, offset_bytes)[kernel]
     dispatcher = cuda.jit(launch_bounds=(threads, blocks))(getattr(module, kernel))
