@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .._core.arguments import quoted
-from .._core.interrupts import is_interrupt
+from .._core.interrupts import is_interrupt, suppressed
 from ..errors import InputError, described
 from ..graph import Graph
 from .base import Engine, Traversal
@@ -111,7 +110,7 @@ def _is_ours(point: EntryPoint) -> bool:
 
 def _package(point: EntryPoint) -> str:
     """The name of the package that declares it; of its module, if its metadata has none."""
-    with suppress(Exception):  # metadata may lack anything
+    with suppressed(Exception):  # metadata may lack anything
         if name := point.dist.name:  # type: ignore[union-attr]
             return " ".join(name.split())
     return re.split("[.:]", point.value)[0]

@@ -25,7 +25,7 @@ from rapids_bfs.adapters._file import File, file_errors
 from rapids_bfs.comparison import records, suite, suite_runner
 from rapids_bfs.data import downloads
 from rapids_bfs.data.datasets import dataset
-from rapids_bfs.engines import registered, resolve
+from rapids_bfs.engines import entry_points, registered, resolve
 from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.engines.gpu import numba_cuda
 from rapids_bfs.nx import should_run
@@ -308,6 +308,20 @@ def test_the_first_use_of_numba_cuda(handled, monkeypatch, imported):
     monkeypatch.setattr(numba_cuda, "imported", lambda name: imported())
     with pytest.raises(Stopped):
         numba_cuda.numba_cuda_missing.__wrapped__()
+
+
+def test_the_name_of_a_package(handled):
+    """Metadata that lack anything are passed over."""
+
+    class Point:
+        value = "package.module:Engine"
+
+        @property
+        def dist(self):
+            send()
+
+    with pytest.raises(Stopped):
+        entry_points._package(Point())
 
 
 class Slow(CPU):
