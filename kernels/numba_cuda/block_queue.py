@@ -11,7 +11,7 @@ queue gets them in runs.
 ``tail[1]``           the end of the queue: vertices reached so far
 ``gathered``          in shared memory: vertices that the block won and has not spilled; the first ``held`` are used
 ``distances[n]``      the level that reached the vertex, 0 at a source, -1 while there is none
-``predecessors[n]``   the vertex that reached it, -1 while there is none; of length 0 if nobody asks
+``predecessors[n]``   the vertex that reached it, -1 while there is none; of length 0 if not wanted
 ``finished[1]``       blocks that are done with this level; 0 between levels
 ``status[2]``         in the host's memory, see `rapids_bfs.kernels`; its PROGRESS is the tail after the level
 ====================  ========================================================================================

@@ -2,14 +2,14 @@
 
 Every vertex has a thread at every level. The thread of a vertex in the frontier looks along the adjacency, and
 each neighbour that was not visited gets its cost and a flag in the frontier of the next level. The search ends
-with the level that flags nobody.
+with the level that flags no vertex.
 
 ====================  ========================================================================================
 ``frontier[n]``       F: the vertices to expand at this level; all False when the level is over
 ``upcoming[n]``       F of the next level; the host swaps the two
 ``visited[n]``        X: the vertices reached so far, sources included
 ``distances[n]``      C: the level that reached the vertex, 0 at a source, -1 while there is none
-``predecessors[n]``   the vertex that reached it, -1 while there is none; of length 0 if nobody asks
+``predecessors[n]``   the vertex that reached it, -1 while there is none; of length 0 if not wanted
 ``announced[1]``      the last level of which the host knows that it reached a vertex
 ``status[2]``         in the host's memory, see `rapids_bfs.kernels`
 ====================  ========================================================================================

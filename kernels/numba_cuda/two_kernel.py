@@ -6,9 +6,9 @@ vertices visited and the frontier of the next level, and tells the host whether 
 ====================  ========================================================================================
 ``frontier[n]``       the vertices to expand at this level; all False between `expand` and `commit`
 ``updating[n]``       the vertices that this level reached; all False after `commit`
-``visited[n]``        the vertices reached before this level, and after `commit` at it
+``visited[n]``        the vertices reached before this level; after `commit`, those that it reached too
 ``distances[n]``      the level that reached the vertex, 0 at a source, -1 while there is none
-``predecessors[n]``   the vertex that reached it, -1 while there is none; of length 0 if nobody asks
+``predecessors[n]``   the vertex that reached it, -1 while there is none; of length 0 if not wanted
 ``announced[1]``      the last level of which the host knows that it reached a vertex
 ``status[2]``         in the host's memory, see `rapids_bfs.kernels`; its PROGRESS is the stop flag
 ====================  ========================================================================================

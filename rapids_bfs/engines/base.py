@@ -20,8 +20,9 @@ from ..trace import Step, Trace
 
 @dataclass(frozen=True)
 class Options:
-    """The limits of a search, and the parts of its answer. ``target`` is a vertex, not an id. ``vertices`` is a mask on
-    the graph's device: of the vertices that the search may enter, sources and target among them."""
+    """The limits of a search, and the parts of its answer. ``target`` is a vertex, not an id. ``vertices`` (bool, n) is
+    a mask, on the graph's device, of the vertices that the search may enter, which include the sources and the target.
+    """
 
     depth_limit: int | None = None
     target: int | None = None
@@ -48,7 +49,7 @@ def kernel_limit(depth_limit: int | None) -> int:
 
 class Preparation(OneCall):
     """An engine's preparation for one graph: uploaded arrays, buffers, everything that does not depend on the
-    source. Who calls its methods holds its ``lock``; they do not take it themselves."""
+    source. Callers of its methods hold its ``lock``; the methods do not take it themselves."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -70,7 +71,7 @@ class Traversal(Preparation, ABC):
         return here
 
     def checks_mask(self, sources: np.ndarray, options: Options) -> bool:
-        """Does `search` itself raise `InputError` if a source or the target is masked? Else others look them up."""
+        """Does `search` itself raise `InputError` if a source or the target is masked? If not, the caller does."""
         return False
 
     @abstractmethod
@@ -202,9 +203,8 @@ class Engine(ABC):
     algorithms: ClassVar[tuple[str, ...]]  # the first is the default
     searches_on: str = CPU  # the device of the graphs that it searches: "cpu" or "cuda"
     supports: ClassVar[Collection[str]] = ()  # the features among `OPTIONAL` that the default algorithm has
-    masks: ClassVar[
-        Collection[str]
-    ] = ()  # algorithms that skip masked vertices; others get a graph without their edges
+    # The algorithms that skip masked vertices; the others are given the graph without the edges of those.
+    masks: ClassVar[Collection[str]] = ()
     checking: ClassVar[Collection[str]] = ()  # the algorithms that can verify each level
 
     def unavailable(self) -> str | None:
@@ -247,7 +247,7 @@ class Engine(ABC):
         return self.prepare(graph, algorithm)
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
-        """Do everything that does not depend on the sources. By default it searches from one source after the other."""
+        """Do everything that does not depend on the sources. By default searches run one after the other."""
         return OneByOne(graph, self.prepare(graph, algorithm))
 
     def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness | None:

@@ -120,9 +120,9 @@ def betweenness(graph: Any, engine: str) -> Betweenness:
 
 @by_kind
 def components(graph: Any, vertices: Any = None) -> tuple[Any, int]:
-    """The connected component of each vertex, where the graph's answers are, in the order of the vertices, and how many
-    there are. They are numbered from 0 in the order of their first vertices. Vertices that a mask leaves out have -1.
-    """
+    """The connected component of each vertex (of the vertices' type, n, where the graph's answers are), and how many
+    components there are. They are numbered from 0 in the order of their first vertices. Vertices that the mask
+    ``vertices`` (bool, n) leaves out have -1."""
     csr = csr_for(graph.targets)
     found: tuple[Any, int] = csr.components(graph.offsets, graph.targets, not graph.directed, vertices)
     return found
@@ -130,8 +130,8 @@ def components(graph: Any, vertices: Any = None) -> tuple[Any, int]:
 
 @by_kind
 def path_between(graph: Any, source: int, target: int, vertices: Any) -> np.ndarray:
-    """The vertices of a shortest path, including both ends; empty if there is no path. Vertices that a mask leaves out
-    are on none."""
+    """The vertices (int, on the host) of a shortest path, including both ends; empty if there is no path. It avoids the
+    vertices that the mask ``vertices`` (bool, n) leaves out; None: no mask."""
     if graph.device == CUDA:
         return path_by_search(graph, source, target, vertices)
     return _bidirectional(graph).path(source, target, vertices)

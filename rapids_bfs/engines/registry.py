@@ -34,9 +34,9 @@ class EngineSpec:
     runs: list[bool] = field(default_factory=list, compare=False, repr=False)  # [True] once the engine can run
 
     def unavailable(self) -> str | None:
-        """`Engine.unavailable`, asked until it is None: many engines search for packages under Python's import lock,
-        which an interrupt may leave locked. A reason may pass, as an import by a signal handler in the midst of the
-        same import fails."""
+        """`Engine.unavailable`, which is not asked again once it was None: many engines search for packages under
+        Python's import lock, which an interrupt may leave locked. A reason may be temporary: in a signal handler, an
+        import fails that it has interrupted."""
         if not self.runs:
             if reason := unavailable(self.engine):
                 return reason
@@ -102,7 +102,7 @@ def preferred(name: str) -> Engine:
 
 
 def unavailable(engine: Engine) -> str | None:
-    """`Engine.unavailable`, in one line. If it raises, which none is to do, that is the reason."""
+    """`Engine.unavailable`, in one line. If it raises an exception, which it should not, that is the reason."""
     try:
         reason = engine.unavailable()
         return shortened(" ".join(str(reason).split()), LONGEST_MESSAGE) if reason else None

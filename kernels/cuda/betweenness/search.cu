@@ -2,8 +2,8 @@
 //
 // A *place* is a vertex and a word of 64 sources, one bit per source: place = vertex << shift | word. It has a row of
 // 64 numbers, so that a warp reads what an arc brings for all 64 in one piece. Forward, level by level, a place that
-// sources reach adds up the paths of its in-neighbours in the frontier; backward, in the order of the log turned round,
-// it adds up what its out-neighbours one level below pass on. Both directions pull: a place belongs to one warp, its
+// sources reach adds up the paths of its in-neighbours in the frontier; backward, in the reverse order of the log, it
+// adds up what its out-neighbours one level below pass on. Both directions pull: a place belongs to one warp, its
 // arcs are added in the order in which they lie, and the same call gives the same bits each time. Numbers of sources
 // that are not at that level are neither read nor written.
 //
@@ -19,7 +19,7 @@
 //   pieces, in_pieces[count]          runs of at most PIECE arcs of the vertices that have more
 //   sources[k]                        bit i % 64 of word i / 64 stands for sources[i]
 //   is_target[n]                      vertices to which paths are counted
-//   rows[places][64]                  forward: shortest paths from the source; backward, in their stead: what the
+//   rows[places][64]                  forward: shortest paths from the source; backward, these are replaced by what the
 //                                     vertex passes on, (dependency + 1 if it is a target) / paths
 //   seen[places]                      sources that have reached the vertex
 //   fronts[4][places]                 sources whose distance is the level, for four levels in turn; 0 where there are

@@ -40,7 +40,7 @@
 // Races: rows are ORed atomically while other groups read them: a stale read costs a redundant atomic. The thread that
 // sets the first bit of a word has read 0 there, and so loads the stamp; the first to exchange it puts the vertex
 // into `found`, so it is recorded once. `seen` changes only where one group owns the vertex: recording, and bottom-up,
-// where nobody else reads it.
+// where no other group reads it.
 //
 // Sources: M. Then et al., The more the merrier: efficient multi-source graph traversal, PVLDB 8(4), 2014; H. Liu,
 // H. H. Huang, Y. Hu, iBFS: concurrent breadth-first search on GPUs, SIGMOD 2016. Bit-sliced distances and counters

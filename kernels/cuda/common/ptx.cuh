@@ -36,8 +36,8 @@ __device__ inline unsigned load_acquire(const unsigned* address) {
 #endif
 }
 
-// Release what this thread wrote before, or acquired from others, to all GPUs and the host: whoever acquires a value that
-// it stores afterwards sees it.
+// Release what this thread wrote before, or acquired from others, to all GPUs and the host: any thread that acquires a
+// value that this one stores afterwards sees it.
 __device__ inline void release_system() {
 #ifdef __CUDA_ARCH__
     asm volatile("fence.acq_rel.sys;" ::: "memory");

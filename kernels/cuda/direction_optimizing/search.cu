@@ -7,10 +7,10 @@
 // next four, then all; on skewed graphs few need more than the hub. Rows too long for a warp are left to the whole
 // grid. Every edge out of an earlier level leads to a visited vertex, so a visited in-neighbour of an unvisited vertex
 // is always in the frontier: `visited` is the frontier's bitmap too, and no queue need be turned into one. Levels
-// without a queue leave each a bitmap behind, from which their distances are written at the end, all at once and in
+// without a queue each leave a bitmap, from which their distances are written at the end, all at once and in
 // order. *Small levels*: while the frontier is small, one block goes from level to level with its queue in shared
 // memory, or on graphs with many levels all blocks, each with a queue of its own. These go several levels before they
-// meet, and lower distances alone, from which the grid finds bits and predecessors.
+// meet, and write only distances, from which the grid finds bits and predecessors.
 // *Masks*: the vertices that a mask bars are in `visited` from the start, as isolated ones are, so no level enters them.
 // They have edges to others, though, so a bottom-up level probes a copy of the bitmap without them.
 //
@@ -185,7 +185,7 @@ __device__ __forceinline__ Progress begin_search(const Search<Vertex, Offset>& s
     return p;
 }
 
-// Go on behind levels that left distances alone, up to `last`.
+// Continue after deep levels up to `last`, which wrote only distances.
 template <bool SMALL_ROWS, typename Vertex, typename Offset>
 __device__ __forceinline__ void settle_levels(const Search<Vertex, Offset>& s, const Worker& w, Progress& p,
                                               unsigned* visited, int last) {

@@ -81,7 +81,7 @@ struct SmallLevels {
         constexpr int COUNT = WHOLE ? CHUNK : 1;
         constexpr int PER_THREAD = WHOLE ? 1 : CHUNK;  // threads to a chunk
         const int lane = lane_id();
-        // Loops count from the first thread of a warp, so that all its lanes go the same rounds.
+        // Loops count from the first thread of a warp, so that all its lanes take the same number of rounds.
         for (int start = threadIdx.x / WARP * WARP; start < total * PER_THREAD; start += SIZE) {
             const int place = (start + lane) / PER_THREAD;
             const int part = WHOLE ? 0 : lane % CHUNK;  // of the chunk, from which on this thread's edges are

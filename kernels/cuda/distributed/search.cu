@@ -25,7 +25,8 @@
 // Work: one bit test per edge of the frontier, a pair per vertex and sender, an atomic OR per pair; or at most one bit
 // test per edge into an unvisited vertex, and reading and writing a bitmap.
 // Synchronisation: the end of each kernel. The host waits once a level.
-// Races: threads race for the bits of neighbours; atomicOr lets one win. All that see a bucket overflow store the same.
+// Races: threads race for the bits of neighbours; atomicOr lets one win. All threads that see a bucket overflow store the
+// same.
 //
 // Sources: A. Buluc, K. Madduri, Parallel breadth-first search on distributed memory systems, SC 2011; S. Beamer et al.,
 // Distributed memory breadth-first search revisited, MTAAP 2013; and those of direction_optimizing.
@@ -173,7 +174,7 @@ __global__ void settle_received(const Search<Vertex, Offset> s, const Exchange<V
     if (lane_id() == 0 && found) atomicAdd(x.found, found);
 }
 
-// Scan the in-neighbours of unvisited vertices for a visited one. Meanwhile the queue takes long rows.
+// Scan the in-neighbours of unvisited vertices for a visited one. Long rows are left in the queue for `sweep_rows`.
 template <typename Vertex, typename Offset>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     sweep(const Search<Vertex, Offset> s, const Exchange<Vertex, Offset> x) {

@@ -1,8 +1,8 @@
 // CSR by counting: edges in, offsets and targets out; and other kernels over edges.
 //
-// An edge list is counted, `counts[v]` being the edges that leave v; the host makes of the counts where each adjacency
-// begins, its cursor; and each edge is placed where the cursor of its source stands, which moves on. At the end
-// every cursor stands where the next adjacency begins. The order within a row is that in which threads arrive.
+// An edge list is counted, `counts[v]` being the edges that leave v; from the counts the host computes cursors, each at
+// the beginning of an adjacency; and each edge is placed at the cursor of its source, which advances. At the end every
+// cursor is at the beginning of the next adjacency. The order within a row is that in which threads arrive.
 //
 //   sources[count], targets[count]    a block of edges; Id is the type of the ids
 //   cursors[n]                        where the next edge of each vertex goes
@@ -23,7 +23,7 @@ struct Summary {
     unsigned long long asymmetry;  // sum of the signed hashes
 };
 
-// The odd numbers that select a hash function, so that nobody can construct edges whose hashes cancel out.
+// The odd numbers that select a hash function, so that no one can construct edges whose hashes cancel out.
 struct Key {
     unsigned long long u, v;
 };
@@ -94,7 +94,7 @@ __global__ void add_asymmetry(const Offset* offsets, const Vertex* targets, long
     if (lane_id() == 0 && asymmetry) atomicAdd(sum, asymmetry);
 }
 
-// Note which vertices a block of ids has.
+// Mark the vertices that occur in a block of ids.
 template <typename Id>
 __global__ void mark(const Id* ids, long long count, bool* present) {
     for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) present[ids[i]] = true;

@@ -10,7 +10,7 @@
 //   kept[words of m]            bitmap of the arcs that are kept; 0 past the last
 //   ranks[words of m]           arcs kept by the words before this one, of the same run of LONG_RUN arcs
 //   counts[runs]                arcs kept in each run
-//   starts[runs + 1]            arcs kept in all runs before, and at last in all
+//   starts[runs + 1]            arcs kept in all runs before this one; the last: in all runs
 //
 // Work: a pass over the mask, and over the targets if vertices are barred, with one bit test for each arc out of
 // others; then a pass over each column. A warp takes a run of arcs, however many rows it has, so that hubs are shared.

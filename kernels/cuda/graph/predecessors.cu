@@ -5,7 +5,7 @@
 //   predecessors[rows * n]       the first in-neighbour one level up; -1 at sources and where a vertex is not reached
 //
 // A lane looks at the first in-neighbours of its vertex; those vertices that have found none by then are looked at by
-// the whole warp, one after the other, 32 in-neighbours at a time. So a hub holds up nobody for long.
+// the whole warp, one after the other, 32 in-neighbours at a time. So no lane waits long for that of a hub.
 //
 // Work: up to the first in-neighbour one level up. A row has n reached vertices at most, whose distances stay in the L2
 // cache. Synchronisation: the lanes of a warp vote. Races: none, each element is written by one lane.

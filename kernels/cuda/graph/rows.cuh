@@ -36,8 +36,8 @@ __device__ inline void for_each_arc(const Offset* offsets, long long n, long lon
     }
 }
 
-// 32 successive rows, one for each lane of a warp, of a CSR of n rows and m arcs. Whoever moves along the arcs moves the
-// window along. All lanes call its functions together.
+// 32 successive rows, one for each lane of a warp, of a CSR of n rows and m arcs. A warp that moves along the arcs moves
+// the window with them. All lanes call its functions together.
 template <typename Offset>
 struct RowWindow {
     const Offset* offsets;
@@ -51,8 +51,8 @@ struct RowWindow {
     // Begin with the row of this arc. A step compares 32 rows.
     __device__ void seek(long long arc) { move(row_of_warp(0, arc)); }
 
-    // Go on to the rows after these, of which there must be one with arcs. Rows without arcs may be many: the window
-    // leaps over them.
+    // Go on to the rows after these, of which there must be one with arcs. There may be many rows without arcs: the
+    // window skips them.
     __device__ void advance() {
         const Offset next = last();
         move(row + WARP);

@@ -2,7 +2,7 @@
 //
 // Every vertex has a thread at every level. The thread of a vertex in the frontier goes through the row, and each
 // neighbour that was not visited gets its cost and a flag in the frontier of the next level. The search ends with the
-// level that flags nobody.
+// level that flags no vertex.
 //
 //   frontier[n]      F: the vertices to expand at this level; all false when the level is over
 //   upcoming[n]      F of the next level; the host swaps the two

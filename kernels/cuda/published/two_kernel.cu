@@ -5,7 +5,7 @@
 //
 //   frontier[n]      the vertices to expand at this level; all false between `expand` and `commit`
 //   updating[n]      the vertices that this level reached; all false after `commit`
-//   visited[n]       the vertices reached before this level, and after `commit` at it
+//   visited[n]       the vertices reached before this level; after `commit`, those that it reached too
 //   distances[n]     the level that reached the vertex, 0 at a source, -1 while there is none
 //   predecessors[n]  the vertex that reached it, -1 while there is none; null if not wanted
 //   announced[1]     the last level of which the host knows that it reached a vertex
