@@ -281,6 +281,18 @@ def test_new_work_waits_until_memory_is_freed():
     assert left == ["worked", "freed", "worked again"]
 
 
+def test_work_that_an_interrupt_keeps_from_its_end_does_not_keep_memory():
+    turns, freed = AtWork(), threading.Event()
+    turns.working().__enter__()
+
+    def free():
+        with turns.exclusive():
+            freed.set()
+
+    threading.Thread(target=free, daemon=True).start()
+    assert freed.wait(TIMEOUT)
+
+
 def test_what_info_says(cuda):
     """Of all devices of this process, whoever may search on them."""
     assert obstacle_of_all() is None
