@@ -71,7 +71,8 @@ class HostSearch(LevelSynchronousSearch):
         )
 
     def begin(self, request: Request) -> None:
-        sources, target, predecessors = request.sources, request.target, request.predecessors
+        sources = np.asarray(request.sources, np.int64)
+        target, predecessors = request.target, request.predecessors
         partition = self.partition
         s = self.arrays = self.arrays._replace(
             distances=np.full(partition.own, -1, np.int32),

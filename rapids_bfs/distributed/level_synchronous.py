@@ -31,7 +31,6 @@ ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplore
 BETA = 24  # top-down again when the frontier shrinks below 1/BETA of the vertices
 CAPACITY_DIVISOR = 8  # a bucket holds a pair for 1/CAPACITY_DIVISOR of the vertices of its owner
 MIN_CAPACITY = 256  # pairs of a bucket, at least
-NO_SOURCES = np.empty(0, np.int64)
 ONE_LAUNCH = "one launch"  # a transport: see `persistent`
 
 
@@ -66,7 +65,7 @@ class Answer:
 class Request(NamedTuple):
     """The arguments of a search for one rank."""
 
-    sources: np.ndarray  # local ids (int64) of the sources that this rank owns
+    sources: Sequence[int] | np.ndarray  # local ids of the sources that this rank owns
     target: int  # a local id; -1 if there is none or another rank owns it
     depth_limit: int
     predecessors: bool
@@ -207,12 +206,12 @@ def requests_of_all(partitioning: Partitioning, sources: np.ndarray, options: Op
     ]
 
 
-def _local_ids(partitioning: Partitioning, global_ids: np.ndarray) -> list[np.ndarray]:
-    """The local ids of these vertices, an array for each owner."""
-    if len(global_ids) == 1:  # the usual case; the general one takes much of the time of a small search
+def _local_ids(partitioning: Partitioning, global_ids: np.ndarray) -> Sequence[Sequence[int] | np.ndarray]:
+    """The local ids of these vertices, by owner."""
+    if len(global_ids) == 1:  # the usual case, without arrays: these take much of the time of a small search
         owner, local_id = divmod(int(global_ids[0]), partitioning.stride)
-        found = [NO_SOURCES] * partitioning.size
-        found[owner] = np.array((local_id,))
+        found: list[Sequence[int]] = [()] * partitioning.size
+        found[owner] = (local_id,)
         return found
     owners, local_ids = np.divmod(global_ids, partitioning.stride)
     return [local_ids[owners == rank] for rank in range(partitioning.size)]
