@@ -129,7 +129,8 @@ class PersistentSearch:
         self.stale = True  # True until a search has ended, and after one that failed
         self.running = False
         self.answers: Answers | None = None
-        self.ahead: Answers | None = None  # allocated early, for the next search
+        self.ahead: Answers | None = None  # of the next search, which writes there
+        self.timeout = 0.0
         self.trace: Any = None  # allocated by the first search that is traced
 
     def _fill_in(self, communicator: Communicator, tuning: Tuning) -> None:
@@ -208,14 +209,12 @@ class PersistentSearch:
         if self.stale:
             with self.device.current():
                 self._reset()
-        self.request, self.timeout = request, timeout
-        answers, self.ahead = self.ahead, None
-        if answers is None or (answers.predecessors is not None) != request.predecessors:
+        self.request = request
+        if self.ahead is None or (self.ahead.predecessors is not None) != request.predecessors:
+            self.ahead = None
             with self.device.active():
-                answers = self.device_partition.allocate_answers(request.predecessors)
-        self.answers = answers
-        self.device_partition.answer_in(answers)
-        s.fresh = CLEARED if answers.cleared else FRESH
+                self._answer_in(self.device_partition.allocate_answers(request.predecessors))
+        self.answers, self.ahead = self.ahead, None
         count = s.count = len(request.sources)
         if count == 1:  # the kernel finds the first among its parameters
             s.source = request.sources[0]
@@ -223,9 +222,16 @@ class PersistentSearch:
             self._write_sources(request.sources)
         s.depth_limit, s.target, s.number = request.depth_limit, request.target, request.search_id
         s.trace = self._trace_buffer() if request.trace else None
-        x.timeout = int(timeout * NANOSECONDS)
+        if timeout != self.timeout:
+            x.timeout, self.timeout = int(timeout * NANOSECONDS), timeout
 
-    def _write_sources(self, sources: np.ndarray) -> None:
+    def _answer_in(self, answers: Answers) -> None:
+        """Let the next search write to these arrays. There are no others ahead."""
+        self.device_partition.answer_in(answers)
+        self.device_partition.s.fresh = CLEARED if answers.cleared else FRESH
+        self.ahead = answers  # once all parameters are set
+
+    def _write_sources(self, sources: Sequence[int] | np.ndarray) -> None:
         """Write these where the kernel reads them."""
         if len(sources) > len(self.sources):
             with self.device.current():
@@ -241,6 +247,8 @@ class PersistentSearch:
     def allocate_ahead(self) -> None:
         """Allocate the next answer while the device is busy, unless it is large or memory is short.
 
+        A launch has copied its parameters, so those of the next search are set as far as they are known.
+
         Its predecessors are set to -1 after this search, while the host goes on.
         """
         if not self.allocates_ahead:
@@ -250,7 +258,7 @@ class PersistentSearch:
             if answers.predecessors is not None:
                 fill(answers.predecessors, 0xFF, self.device.stream_handle)
                 answers = answers._replace(cleared=True)
-            self.ahead = answers
+            self._answer_in(answers)
 
     def stop(self) -> None:
         """Make the running kernel end."""

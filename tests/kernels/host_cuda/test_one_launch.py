@@ -1,5 +1,6 @@
 """Searches of a distributed graph in one launch on each rank: P grids at the same time, on the host."""
 
+from ctypes import byref, memmove, sizeof
 from functools import partial
 from itertools import combinations
 from threading import Thread
@@ -170,18 +171,26 @@ def test_where_there_are_no_windows_it_goes_by_steps(monkeypatch, size, windows,
 
 
 class Asynchronous(HostDevice):
-    """Launches return before they are done, as on a device."""
+    """Launches return before they are done, as on a device, and have copied their arguments."""
 
     under_way: Thread | None = None
 
     def compiled(self, *given):
         kernel = super().compiled(*given)
         launcher = kernel.launcher
-        kernel.launcher = lambda *how, **more: partial(self.begin, launcher(*how, **more))
+
+        def asynchronous(grid, threads, shared, stream, *arguments, **more):
+            copies = [type(each)() for each in arguments]
+            launch = launcher(grid, threads, shared, stream, *copies, **more)
+            return partial(self.begin, launch, tuple(zip(copies, arguments, strict=True)))
+
+        kernel.launcher = asynchronous
         return kernel
 
-    def begin(self, launch):
+    def begin(self, launch, copied):
         self.synchronize()
+        for copy, argument in copied:
+            memmove(byref(copy), byref(argument), sizeof(copy))
         self.under_way = Thread(target=launch)
         self.under_way.start()
 
