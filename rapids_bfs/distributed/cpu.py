@@ -14,6 +14,7 @@ from ..kernels.cpu.bits import ONE, WORD
 from .build import Partition
 from .communicators import Communicator
 from .level_synchronous import LevelSynchronousSearch, Request
+from .masks import own_words
 
 FEW_VERTICES = 1 << 15  # of a partition; one thread has swept fewer before the others are awake
 FEW = 1 << 10  # frontier edges, or elements of entries
@@ -71,16 +72,15 @@ class HostSearch(LevelSynchronousSearch):
         )
 
     def begin(self, request: Request) -> None:
-        sources = np.asarray(request.sources, np.int64)
-        target, predecessors = request.target, request.predecessors
-        partition = self.partition
+        partition, rank, predecessors = self.partition, self.rank, request.predecessors
+        sources, target = np.asarray(request.sources[rank], np.int64), request.target_on(rank)
         s = self.arrays = self.arrays._replace(
             distances=np.full(partition.own, -1, np.int32),
             predecessors=np.full(partition.own if predecessors else 0, -1, partition.partitioning.dtype),
         )
         self.width = 2 if predecessors else 1  # elements of an entry
         s.seen[:] = 0
-        self.allowed = request.allowed
+        self.allowed = None if request.vertices is None else own_words(request.vertices, partition.partitioning, rank)
         s.visited[:] = self.excluded if self.allowed is None else self.excluded | ~self.allowed
         self.swept = False  # was the last step a sweep?
         self.target = -1 if target < 0 or _is_set(self.excluded, target) else target

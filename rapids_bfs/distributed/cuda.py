@@ -204,9 +204,10 @@ class DeviceSearch(LevelSynchronousSearch):
         fill(self.arrays["seen"], 0, stream)
         isolated = address(self.device_partition.arrays["isolated"])
         copy(address(self.arrays["visited"]), isolated, 4 * self.device_partition.own_words, stream)
-        self.sources = device.upload(np.ascontiguousarray(request.sources, self.partition.partitioning.dtype))
-        self.s.sources, self.s.count = address(self.sources), len(request.sources)
-        self.x.target = self._findable(request.target)
+        rank, partitioning = self.partition.rank, self.partition.partitioning
+        self.sources = device.upload(np.ascontiguousarray(request.sources[rank], partitioning.dtype))
+        self.s.sources, self.s.count = address(self.sources), len(self.sources)
+        self.x.target = self._findable(request.target_on(rank))
         self.x.begin = self.x.end = 0
         self.launch["begin"]()
 

@@ -24,7 +24,6 @@ from ..engines.base import Options
 from ..trace import Step
 from .build import Partition
 from .communicators import Communicator
-from .masks import own_words
 from .partitioning import Partitioning
 
 ALPHA = 15  # bottom-up when the frontier has more than 1/ALPHA of the unexplored edges
@@ -63,15 +62,19 @@ class Answer:
 
 
 class Request(NamedTuple):
-    """The arguments of a search for one rank."""
+    """The arguments of a search, of all ranks."""
 
-    sources: Sequence[int] | np.ndarray  # local ids of the sources that this rank owns
-    target: int  # a local id; -1 if there is none or another rank owns it
+    sources: Sequence[Sequence[int] | np.ndarray]  # local ids of the sources that each rank owns
+    target: tuple[int, int] | None  # its owner and its local id there
     depth_limit: int
     predecessors: bool
     trace: bool
-    search_id: int  # the same on all ranks, different for each search
-    allowed: np.ndarray | None  # bitmap of the vertices that it may enter; None: all, as always on GPUs
+    search_id: int  # different for each search
+    vertices: np.ndarray | None  # bitmap of those that it may enter; None: all, as always on GPUs
+
+    def target_on(self, rank: int) -> int:
+        """The local id of the target; -1 if there is none or another rank owns it."""
+        return self.target[1] if self.target and self.target[0] == rank else -1
 
 
 def capacity_of(partition: Partition) -> int:
@@ -177,33 +180,20 @@ def search(
 ) -> Answer:
     """Search from ``sources``, distinct global ids (int64). ``options.target`` is a global id too, and
     ``options.vertices`` a bitmap, see `masks`."""
-    request = requests_of_all(partition.partitioning, sources, options, search_id)[partition.rank]
+    request = request_of(partition.partitioning, sources, options, search_id)
     found: Answer = partition.cache["search"].search(request, communicator)
     return found
 
 
-def requests_of_all(partitioning: Partitioning, sources: np.ndarray, options: Options, search_id: int) -> list[Request]:
-    """The request of a search for each rank."""
-    stride = partitioning.stride
-    depth_limit = INT32_LIMIT if options.depth_limit is None else options.depth_limit
-    target_owner, target = -1, -1
+def request_of(partitioning: Partitioning, sources: np.ndarray, options: Options, search_id: int) -> Request:
+    """The request of the search that `search` describes."""
+    depth_limit, target = INT32_LIMIT if options.depth_limit is None else options.depth_limit, None
     if options.target is not None:
-        target_owner, target = divmod(options.target, stride)
+        target = divmod(options.target, partitioning.stride)
         if options.target in sources:
             depth_limit = 0
-    predecessors, trace, bitmap = options.predecessors, options.trace, options.vertices
-    return [
-        Request(
-            own,
-            target if rank == target_owner else -1,
-            depth_limit,
-            predecessors,
-            trace,
-            search_id,
-            None if bitmap is None else own_words(bitmap, partitioning, rank),
-        )
-        for rank, own in enumerate(_local_ids(partitioning, sources))
-    ]
+    own = _local_ids(partitioning, sources)
+    return Request(own, target, depth_limit, options.predecessors, options.trace, search_id, options.vertices)
 
 
 def _local_ids(partitioning: Partitioning, global_ids: np.ndarray) -> Sequence[Sequence[int] | np.ndarray]:

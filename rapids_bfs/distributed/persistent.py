@@ -28,7 +28,7 @@ from .build import Partition
 from .communicators import Aborted, Communicator, no_answer
 from .cuda import Answers, DevicePartition, DeviceSearch
 from .launchers import CurrentRank
-from .level_synchronous import ONE_LAUNCH, Answer, Request, Totals, requests_of_all
+from .level_synchronous import ONE_LAUNCH, Answer, Request, Totals, request_of
 from .windows import Location, Windows, open_windows
 
 FILE, KERNEL = "distributed_persistent", "search_partition"
@@ -102,7 +102,7 @@ class PersistentSearch:
         """``sharing`` partitions are on this device, where their kernels must be resident at the same time."""
         self.device_partition, self.windows, self.layout = device_partition, windows, layout
         partition, device = device_partition.partition, device_partition.device
-        self.partition, self.device = partition, device
+        self.partition, self.rank, self.device = partition, communicator.rank, device
         words = -(-partition.own // (4 * WARP)) * 4
         with device.working():
             self.arrays = device_partition.allocate(
@@ -215,12 +215,13 @@ class PersistentSearch:
             with self.device.active():
                 self._answer_in(self.device_partition.allocate_answers(request.predecessors))
         self.answers, self.ahead = self.ahead, None
-        count = s.count = len(request.sources)
+        sources = request.sources[self.rank]
+        count = s.count = len(sources)
         if count == 1:  # the kernel finds the first among its parameters
-            s.source = request.sources[0]
+            s.source = sources[0]
         elif count > 1:
-            self._write_sources(request.sources)
-        s.depth_limit, s.target, s.number = request.depth_limit, request.target, request.search_id
+            self._write_sources(sources)
+        s.depth_limit, s.target, s.number = request.depth_limit, request.target_on(self.rank), request.search_id
         s.trace = self._trace_buffer() if request.trace else None
         if timeout != self.timeout:
             x.timeout, self.timeout = int(timeout * NANOSECONDS), timeout
@@ -306,9 +307,9 @@ class PersistentSearch:
     ) -> list[Answer]:
         """Search on all ranks from this thread, which launches their kernels in turn. See `Threads.call_together`."""
         searches: list[PersistentSearch] = [partition.cache["search"] for partition in partitions]
-        requests = requests_of_all(partitions[0].partitioning, *given)
+        request = request_of(partitions[0].partitioning, *given)
         for current.rank, each in enumerate(searches):
-            each.begin(requests[current.rank], timeout)
+            each.begin(request, timeout)
         try:
             with searches[0].device.in_turn() as make_current:
                 for current.rank, each in enumerate(searches):
