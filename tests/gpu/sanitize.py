@@ -74,7 +74,7 @@ def search(threads, shapes):
     tuning = replace(direction_optimizing.DEFAULT, threads=threads)
     whole = replace(gpu_deterministic.DEFAULT, grid=4, single_block_edges=0)
     wide = replace(whole, wide=0, alpha=1 << 40, chunk=32)
-    together = replace(whole, cluster=2, deep=-1, cluster_edges=1 << 20)
+    together = replace(whole, deep=-1)
     siblings = replace(wide, patience=100, large=1 << 40)
     deterministic = (gpu_deterministic.DEFAULT, whole, together, siblings, replace(wide, patience=1, share=2))
 

@@ -28,11 +28,10 @@ TUNINGS = {
     "wide, up to the first family": replace(WIDE, share=1, large=ALWAYS, patience=100),
     "wide, up to a large family": replace(WIDE, share=1, large=20, patience=2),
     "wide and reordered, up to a large family": replace(WIDE, share=1, large=6, patience=1),
-    "clusters": replace(WHOLE, single_block_edges=0, deep=-1),
-    "clusters at times": replace(WHOLE, single_block_edges=30, cluster_edges=300, deep=-1),
-    "small clusters, then wide": replace(
-        WIDE, single_block_edges=10, cluster_edges=100, cluster=2, deep=-1, threads=128
-    ),
+    "deep": replace(WHOLE, single_block_edges=0, deep=-1),
+    "deep, few levels": replace(WHOLE, deep=-1, meet=3, few_levels=0),
+    "deep, with little room": replace(WHOLE, single_block_edges=30, deep=-1, deep_capacity=20),
+    "deep, few blocks, then wide": replace(WIDE, single_block_edges=10, deep_chunks=100, deep=-1, grid=5, threads=128),
     "reordered each time": replace(WIDE, patience=1),
     "reordered at times": replace(WIDE, patience=3, share=2),
     "to and fro": replace(WIDE, single_block_edges=40, wide=60, alpha=10, patience=2),

@@ -28,7 +28,6 @@ from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.engines.gpu.launch import CompiledKernel
 from rapids_bfs.engines.gpu.level_synchronous import ALGORITHMS, Device
 from rapids_bfs.generators import generate
-from rapids_bfs.kernels.deterministic import UNROLL
 from rapids_bfs.kernels.whole_search import NUMBER_SHIFT
 
 # Kilobytes of shared memory that a block may have, by compute capability.
@@ -188,7 +187,7 @@ def test_a_device_without_cooperative_launches_runs_one_block(name, monkeypatch)
     ],
 )
 def test_clusters_are_the_largest_that_the_device_grants(largest, multiprocessors, asked, granted, monkeypatch):
-    """A search's thresholds go by these. Only Numba-CUDA and the deterministic search ask for clusters."""
+    """A search's thresholds go by these. Only Numba-CUDA asks for clusters."""
     monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
     monkeypatch.setattr(Nothing, "deep_by_grid", False)
     device = Nothing()
@@ -199,24 +198,43 @@ def test_clusters_are_the_largest_that_the_device_grants(largest, multiprocessor
     device.clusters_asked.clear()
     monkeypatch.setattr(Nothing, "deep_by_grid", True)
     search = DirectionOptimizing(generate("path:9"), device)
+    assert search.deterministic.host.launch_deep is search.deterministic.host.launch_shallow
     assert device.clusters_asked == []
-    assert search.deterministic.parameters.cluster_edges <= UNROLL * deterministic.DEFAULT.threads * granted
-    assert device.clusters_asked == asked
 
 
 @pytest.mark.parametrize(
-    ("blocks", "vertices", "chunks"),
-    [(1, 70_000, 0), (2, 70_000, 1024), (16, 70_000, 8192), (256, 70_000, 1 << 14), (257, 70_000, 0), (16, 8000, 2000)],
+    ("blocks", "vertices", "chunks", "ordered"),
+    [
+        (1, 70_000, 0, 0),
+        (2, 70_000, 1024, 1024),
+        (16, 70_000, 8192, 8192),
+        (256, 70_000, 1 << 14, 1 << 14),
+        (257, 70_000, 0, 0),
+        (16, 8000, 2000, 2666),
+    ],
 )
-def test_how_many_chunks_all_blocks_expand_together(blocks, vertices, chunks):
+def test_how_many_chunks_all_blocks_expand_together(blocks, vertices, chunks, ordered, monkeypatch):
     """A part of what their queues hold, and what the grid's queue holds where they distribute them: it has 8 bytes for
-    each vertex, and a chunk has 32."""
+    each vertex, and a chunk has 32, or 24 in a deterministic search."""
+    monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
     device = Nothing()
     device.multiprocessors = blocks
     search = DirectionOptimizing(
         generate(f"path:{vertices}"), device, replace(direction_optimizing.DEFAULT, grid=blocks)
     )
     assert search.deep_chunks == chunks
+    search.deterministic.tune(replace(deterministic.DEFAULT, grid=blocks))
+    assert search.deterministic.deep_chunks == ordered
+
+
+@pytest.mark.parametrize(
+    ("spec", "levels", "by_one_block"),
+    [("path:99", 16, 0), ("grid:9", 15, 0), ("star:99", 4, 0), ("star:999", 3, 2048)],
+)
+def test_how_many_levels_keys_have_bits_for(spec, levels, by_one_block):
+    """As many as places in rows fit behind a slot of a frontier; if they are few, one block expands what it can."""
+    parameters = DirectionOptimizing(generate(spec), Nothing()).deterministic.parameters
+    assert (parameters.meet, parameters.deep_from) == (levels, by_one_block)
 
 
 OPERATIONS = {

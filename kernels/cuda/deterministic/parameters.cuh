@@ -4,13 +4,13 @@
 
 #include "../common/adjacency.cuh"
 #include "../common/bitmap.cuh"
+#include "../common/deep.cuh"
 #include "../common/frontier.cuh"
 #include "../common/grid.cuh"
 #include "../common/ptx.cuh"
 #include "../common/search.cuh"
 #include "../common/warp.cuh"
 
-constexpr int MAX_CLUSTER = 16;      // blocks
 constexpr int CLAIM_TILES = 16;      // tiles that a warp collects claims from, at most,
 constexpr int CLAIMS = 64;           // until it has so many
 constexpr int GROWTH = 4;            // of the chunks of first edges
@@ -31,8 +31,10 @@ enum Phase {
     MERGE,
     SWEEP,
     REORDER,
-    CLUSTER
+    DEEP
 };
+
+using Key = unsigned long long;  // of a vertex, see keys.cuh
 
 template <typename Integer>
 struct Unsigned;
@@ -45,18 +47,20 @@ struct Unsigned<long long> {
     using type = unsigned long long;
 };
 
-// How far the levels of one block or cluster have got: the last level, and its frontier in the queue from `begin` on.
+// How far the levels of one block have got: the last level, and its frontier in the queue from `begin` on.
 struct Progress {
     long long level, begin, vertices, edges, unexplored;
 };
 
 // What the blocks share; zero before the first search.
 struct State {
-    alignas(128) unsigned arrived;     // blocks at the barrier; its top bit flips when all have come
-    alignas(128) Counter counters[3];  // of this phase, of the next one (zero), and of the one before
-    alignas(128) unsigned finished;    // blocks that have finished the search
-    long long target_level;            // the level that reached the target; 0 before
-    Progress progress[2];              // of the last single-block or cluster phase, by its parity
+    alignas(128) unsigned arrived;                    // blocks at the barrier; its top bit flips when all have come
+    alignas(128) Counter counters[3];                 // of this phase, of the next one (zero), and of the one before
+    alignas(128) unsigned finished;                   // blocks that have finished the search
+    long long target_level;                           // the level that reached the target; 0 before
+    Progress progress[2];                             // of the last single-block phase, by its parity
+    int deepest;                                      // the last level in which deep levels reached a vertex
+    alignas(128) Standing standings[2][MOST_BLOCKS];  // of the blocks in deep levels, in turn
 };
 
 template <typename Vertex, typename Offset>
@@ -73,6 +77,7 @@ struct Search : SearchArrays<Vertex, Offset> {
     Vertex* slots;
     Counter* counts;
     Number* rank;
+    Key* keys;
     Counter* phases;
     long long n, m;
     long long count, source;        // how many sources there are, and the first of them
@@ -85,8 +90,12 @@ struct Search : SearchArrays<Vertex, Offset> {
     long long alike;                // do all vertices have about as many edges?
     long long patience;             // levels without an order before the next reordering, at least 1
     long long single_block_edges;   // of a frontier that one block expands, at most
-    long long cluster_edges;        // of one that a cluster expands
-    long long capacity;             // entries of a queue in shared memory, at least `single_block_edges`
+    long long capacity;             // entries of its queue in shared memory, at least `single_block_edges`
+    long long deep_chunks;          // of a frontier that all blocks expand together, at most; 0: none
+    long long deep_from;            // and it has more edges than this
+    long long deep_capacity;        // chunks of each of three queues of a block in shared memory
+    long long place_bits;           // of the place of an edge in its row
+    long long meet;                 // deep levels that blocks go before they meet
     long long edge_bits;            // of a Counter
     long long tile;                 // words that a warp sweeps at a time
     long long number;               // of this search
@@ -122,6 +131,8 @@ struct Traversal {
     int level;
     int unordered;  // levels since the last ordered one
     int phase;
+    int poor;      // runs of deep levels that expanded few edges
+    bool no_room;  // for the frontier, in the queues of deep levels?
 };
 
 // An array with an element for each of the edges or vertices that a lane has in flight. Independent loads and atomics

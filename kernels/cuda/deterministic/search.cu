@@ -20,8 +20,11 @@
 // *Reordering* (reorder.cuh): after `patience` wide levels, the ancestors of the frontier are put in order, level by
 // level, by marks over edge numbers.
 //
-// *Small* levels (small_levels.cuh): one block runs level after level with the frontier in shared memory, and on graphs
-// with many levels one cluster, each block of which has as many edges as the others.
+// *Small* levels (small_levels.cuh): one block runs level after level with the frontier in shared memory.
+//
+// *Deep* levels (deep_levels.cuh), on graphs with many levels: all blocks have a run of a small frontier each, and go
+// several levels ahead before they meet. They lower keys of vertices alone (keys.cuh), from which the grid finds the
+// order, the distances and the predecessors.
 //
 //   offsets[n + 1], targets[m]        out-edges
 //   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric and its adjacencies ascend);
@@ -46,6 +49,7 @@
 //   rank[n]                           the slot of a vertex with out-edges in its ordered level; while it is being
 //                                     reached, CLAIMED and the smallest edge number (ordered) or slot of a discoverer
 //                                     (wide); UNREACHED before; undefined for vertices that wide levels reached
+//   keys[n]                           in deep levels the key of a vertex
 //   distances[n], predecessors[n]     the answer, -1 where there is none
 //   sources[count]                    in the host's memory, distinct, in the order of the queue
 //   state, trace, status              as in direction_optimizing; "bottom-up" in a trace is a wide level
@@ -55,13 +59,15 @@
 // A search finds only the isolated vertices in `visited`, every `rank` UNREACHED and every `siblings`
 // NO_SIBLINGS, and leaves them like that.
 //
-// Work: O(n) to end. An ordered level reads each of its edges once, and the marked ones twice, and reads and writes a
-// bitmap. A wide one reads the first edges of the frontier, and of each vertex that these leave unvisited the in-edges
-// up to the first from the earliest sibling group left.
-// Synchronisation: three grid-wide barriers an ordered level; two a wide one, and two for each chunk of its
-// first edges; three barriers of the block or the cluster a small one.
+// Work: O(n) to end, and for each of at most 40 runs of deep levels. An ordered level reads each of its edges once, and
+// the marked ones twice, and reads and writes a bitmap. A wide one reads the first edges of the frontier, and of each
+// vertex that these leave unvisited the in-edges up to the first from the earliest sibling group left. Deep ones cost one
+// `atomicMin` per edge, more where several edges lead to a vertex or several blocks reach it, and a look at the
+// in-neighbours at the end.
+// Synchronisation: three grid-wide barriers an ordered level; two a wide one, and two for each chunk of its first edges;
+// three barriers of the block a small one, two a deep one, and one or two of the grid for several of these.
 //
-// Races: a smallest number does not depend on the order in which numbers come. A bitmap has one writing warp per word
+// Races: a smallest number or key does not depend on the order in which they come. A bitmap has one writing warp per word
 // where it is not written by atomics. In a wide level threads read ranks, sibling groups and predecessors that earlier
 // levels wrote: those of the vertices that it reaches are in the other array, or read only by the warp that searches
 // for them, whose predecessor is the best so far.
@@ -72,9 +78,13 @@
 // average, SPAA 2012, for taking prefixes of a sequential order. The marks over edges, the sibling groups and the late
 // order are ours.
 
+#include "deep_levels.cuh"
 #include "reorder.cuh"
 #include "small_levels.cuh"
 #include "wide.cuh"
+
+constexpr int MOST_POOR = 8;    // runs of deep levels that expand few edges, after which there are no more,
+constexpr int WORTHWHILE = 32;  // few being one in so many of all edges
 
 // Set every bit of an array, to the next multiple of 16 bytes.
 template <typename T>
@@ -118,37 +128,71 @@ __device__ Frontier seed(const Search<Vertex, Offset>& s, Counter* totals) {
     return unpacked(sum, s.edge_bits);
 }
 
-// Small levels by block 0 or by a cluster of `cluster` blocks, if the frontier has few edges; first of all, the sources.
+// Small levels by block 0, if the frontier has at most so many edges; first of all, the sources.
 template <typename Vertex, typename Offset>
-__device__ __forceinline__ void small_levels(const Search<Vertex, Offset>& s, Traversal& at, bool seeded, int cluster,
-                                             const Block& block) {
-    const int size = at.frontier.edges <= s.single_block_edges ? 1 : cluster;
-    if (blockIdx.x < size) {
+__device__ __forceinline__ void small_levels(const Search<Vertex, Offset>& s, Traversal& at, bool seeded,
+                                             long long most, const Block& block) {
+    if (blockIdx.x == 0) {
         Frontier frontier = at.frontier;
         long long begin = at.begin, unexplored = at.unexplored;
         int level = at.level;
         if (!seeded) frontier = seed(s, block.totals);
         const long long expanded = frontier.vertices;
-        if (size > 1) {
-            level = cluster_levels(s, at.visited, at.siblings, level, begin, frontier, unexplored, size, block.memory,
-                                   block.totals);
-        } else if (expanded > 0 && frontier.edges <= s.single_block_edges && level < s.depth_limit) {
-            level = single_block_levels(s, at.visited, at.siblings, level, begin, frontier, unexplored, block.memory,
-                                        block.totals);
+        if (expanded > 0 && frontier.edges <= most && level < s.depth_limit) {
+            level = single_block_levels(s, at.visited, at.siblings, level, begin, frontier, unexplored, most,
+                                        block.memory, block.totals);
         } else {
             begin -= expanded;  // the frontier has not moved
         }
-        if (blockIdx.x == 0 && threadIdx.x == 0) {
+        if (threadIdx.x == 0) {
             s.state->progress[at.phase % 2] = {level, begin + expanded, frontier.vertices, frontier.edges, unexplored};
         }
     }
-    end_phase(s, !seeded ? SEED : size == 1 ? SINGLE_BLOCK : CLUSTER, at.phase, block);
+    end_phase(s, seeded ? SINGLE_BLOCK : SEED, at.phase, block);
     const Progress& progress = block.result->progress;
     at.level = static_cast<int>(progress.level);
     at.begin = progress.begin;
     at.frontier = {progress.vertices, progress.edges};
     at.unexplored = progress.unexplored;
     at.reached = at.frontier.vertices;
+}
+
+// Go on behind deep levels, with what follows from the keys.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void settle_levels(const Search<Vertex, Offset>& s, Traversal& at, const DeepEnd& end,
+                                              const Block& block) {
+    const auto* const queues = reinterpret_cast<const KeyedChunk<Vertex, Offset>*>(block.memory);
+    const auto* const queue = queues + end.queue * s.deep_capacity;
+    const Counter mine = for_each_vertex(s, queue, end.chunks, 0, block, [](const auto&, Frontier) {});
+    if (threadIdx.x == 0) s.counts[blockIdx.x] = mine;
+    settle(s, at, end.level, block);
+    end_phase(s, DEEP, at.phase, block);
+    const long long explored = block.result->counted;
+    const int deepest = max(at.level, __ldcg(&s.state->deepest));
+    if (end.level > at.level) at.begin += at.frontier.vertices;
+    const long long edges = at.frontier.edges;
+    at.frontier = append_frontier(s, queue, end.chunks, at.begin, at.siblings, block);
+    end_phase(s, DEEP, at.phase, block);
+    at.unexplored += at.frontier.edges - edges - explored;
+    at.reached = at.frontier.vertices;
+    at.level = at.reached ? end.level : min(end.level, deepest + 1);
+}
+
+// Let all blocks together expand a small frontier and those after it. The grid sweeps all keys before and after it, so
+// few of these runs may expand few edges.
+template <typename Vertex, typename Offset>
+__device__ __forceinline__ void expand_deep(const Search<Vertex, Offset>& s, Traversal& at, const Block& block) {
+    __shared__ DeepState local;
+    __shared__ DeepEnd end;
+    reset_keys(s, at.visited, block);
+    if (blockIdx.x == 0 && threadIdx.x == 0) s.state->deepest = 0;
+    end_phase(s, DEEP, at.phase, block);
+    deep_levels(s, at, block.memory, local, end);
+    __syncthreads();
+    const long long before = at.unexplored;
+    at.no_room = end.level == at.level;
+    if (end.gone) settle_levels(s, at, end, block);
+    at.poor += before - at.unexplored <= s.m / WORTHWHILE;
 }
 
 // Mark what was not visited as unreached. Only the isolated vertices stay visited for the next search.
@@ -189,7 +233,6 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     const long long words = (s.n + WARP - 1) / WARP;
     const long long thread = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
     const long long threads = static_cast<long long>(gridDim.x) * THREADS;
-    const int cluster = cluster_size();
 
     if (thread == 0) {
         s.state->target_level = 0;
@@ -202,14 +245,20 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     // As many levels as vertices, if each reaches one and the last none.
     while (!seeded || (at.reached > 0 && at.level < s.depth_limit && at.level <= s.n)) {
         if (seeded && s.target >= 0 && is_reached(result.target_level, at.level)) break;
+        const bool deep = s.deep_chunks > 0 && at.poor < MOST_POOR && !at.no_room;
+        const long long by_one_block = deep ? min(s.deep_from, s.single_block_edges) : s.single_block_edges;
+        const long long chunks = at.frontier.vertices + at.frontier.edges / CHUNK;  // an upper bound
         if (at.unordered == s.patience) {
             reorder(s, at, block);
-        } else if (!seeded ||
-                   (at.unordered == 0 && at.frontier.edges <= (cluster > 1 ? s.cluster_edges : s.single_block_edges))) {
-            small_levels(s, at, seeded, cluster, block);
+        } else if (!seeded || (at.unordered == 0 && at.frontier.edges <= by_one_block)) {
+            small_levels(s, at, seeded, by_one_block, block);
             seeded = true;
+            at.no_room = false;
+        } else if (at.unordered == 0 && deep && chunks <= s.deep_chunks) {
+            expand_deep(s, at, block);
         } else {
             ++at.level;
+            at.no_room = false;
             const bool wide =
                 at.unordered > 0 || (at.frontier.edges >= s.wide && at.frontier.edges > at.unexplored / s.alpha);
             if (at.unordered == 0) at.unexplored -= at.frontier.edges;

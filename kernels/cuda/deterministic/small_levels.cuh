@@ -1,7 +1,6 @@
-// Small levels, in order, by one block with the frontier in its shared memory, or by one cluster with the frontier's
-// edges in the shared memory of its blocks. Claims by the smallest number are as in ordered.cuh, but all edges of a
-// level are in flight at once, UNROLL a thread, so a scan of the block or the cluster puts the claimed vertices in
-// order.
+// Small levels, in order, by one block with the frontier in its shared memory. Claims by the smallest number are as in
+// ordered.cuh, but all edges of a level are in flight at once, UNROLL a thread, so a scan of the block puts the claimed
+// vertices in order.
 #pragma once
 
 #include "siblings.cuh"
@@ -100,12 +99,12 @@ __device__ inline void append_claimed(const Search<Vertex, Offset>& s, const Loc
 }
 
 // Ordered levels by one block, with the frontier in the queue from `begin` on, until it has no vertices or more than
-// `single_block_edges` edges; then it is in the queue from `begin + frontier.vertices` on. Returns the last level;
+// `most` edges; then it is in the queue from `begin + frontier.vertices` on. Returns the last level;
 // updates the frontier and the unexplored edges.
 template <typename Vertex, typename Offset>
 __device__ int single_block_levels(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* siblings,
                                    int level, long long begin, Frontier& frontier, long long& unexplored,
-                                   unsigned char* memory, Counter* totals) {
+                                   long long most, unsigned char* memory, Counter* totals) {
     using Number = typename Search<Vertex, Offset>::Number;
     const long long new_begin = begin + frontier.vertices;
     const long long last = min(s.depth_limit, static_cast<long long>(level) + MAX_LEVELS);
@@ -114,7 +113,7 @@ __device__ int single_block_levels(const Search<Vertex, Offset>& s, unsigned* vi
     __syncthreads();
 
     bool arrived = false;
-    while (frontier.vertices > 0 && frontier.edges <= s.single_block_edges && level < last && !arrived) {
+    while (frontier.vertices > 0 && frontier.edges <= most && level < last && !arrived) {
         ++level;
         unexplored -= frontier.edges;
         const LocalQueue<Vertex, Offset> queue(memory, s.capacity, now);
@@ -154,147 +153,5 @@ __device__ int single_block_levels(const Search<Vertex, Offset>& s, unsigned* vi
     }
 
     flush_queue(s, LocalQueue<Vertex, Offset>(memory, s.capacity, now), new_begin, frontier.vertices, siblings);
-    return level;
-}
-
-// An edge of the frontier in shared memory: its place in `targets`, and the vertex that it leaves.
-template <typename Vertex, typename Offset>
-struct alignas(2 * sizeof(Offset)) Edge {
-    Offset place;
-    Vertex from;
-};
-
-// Distribute a vertex's edges, the first of which is numbered `number`, over the blocks of the cluster: each has
-// `share` of the level's, by their numbers.
-template <typename Vertex, typename Offset>
-__device__ inline void distribute(Edge<Vertex, Offset>* edges, int share, int number, Vertex vertex, Offset first,
-                                  Offset degree) {
-    int block = number / share, place = number % share;
-    for (Offset edge = 0; edge < degree; ++edge) {
-        *map_shared_rank(edges + place, block) = {static_cast<Offset>(first + edge), vertex};
-        if (++place == share) {
-            place = 0;
-            ++block;
-        }
-    }
-}
-
-// Load and claim this thread's edges of the block's `count`, the first of which is numbered `from`.
-template <typename Vertex, typename Offset>
-__device__ inline void claim_edges(const Search<Vertex, Offset>& s, const unsigned* visited,
-                                   const Edge<Vertex, Offset>* edges, int from, int count, int each, Each<bool>& live,
-                                   Each<Vertex>& neighbor, Each<Vertex>& parent, Each<unsigned>& word,
-                                   Each<Offset>& first, Each<Offset>& degree) {
-    using S = Search<Vertex, Offset>;
-#pragma unroll
-    for (int k = 0; k < UNROLL; ++k) {
-        const int place = threadIdx.x * each + k;
-        live[k] = k < each && place < count;
-        if (!live[k]) continue;
-        const Edge<Vertex, Offset> edge = edges[place];
-        neighbor[k] = __ldg(s.targets + edge.place);
-        parent[k] = edge.from;
-    }
-#pragma unroll
-    for (int k = 0; k < UNROLL; ++k) {
-        if (!live[k]) continue;
-        reduce_min(s.rank + neighbor[k], S::CLAIMED | static_cast<typename S::Number>(from + threadIdx.x * each + k));
-        word[k] = __ldcg(visited + word_of(neighbor[k]));
-        first[k] = __ldg(s.offsets + neighbor[k]);
-        degree[k] = __ldg(s.offsets + neighbor[k] + 1) - first[k];
-    }
-}
-
-// Distribute the edges of the neighbors that were claimed by their first edge, from `place` on, if the cluster goes on
-// to the next level; otherwise append them to the queue, from `begin` on.
-template <typename Vertex, typename Offset>
-__device__ inline void distribute_edges(const Search<Vertex, Offset>& s, unsigned char* siblings,
-                                        Edge<Vertex, Offset>* edges, int share, bool stay, long long begin,
-                                        Counter place, const Each<bool>& live, const Each<Vertex>& neighbor,
-                                        const Each<Vertex>& parent, const Each<Offset>& first,
-                                        const Each<Offset>& degree) {
-#pragma unroll
-    for (int k = 0; k < UNROLL; ++k) {
-        if (!live[k]) continue;
-        const Frontier before = unpacked(place, s.edge_bits);
-        s.rank[neighbor[k]] = before.vertices;
-        if (!degree[k]) continue;
-        if (stay) {
-            distribute(edges, share, static_cast<int>(before.edges), neighbor[k], first[k], degree[k]);
-        } else {
-            const Offset prefix = static_cast<Offset>(before.edges);
-            s.queue[begin + before.vertices] = {prefix, static_cast<Offset>(first[k] - prefix)};
-            s.queued[begin + before.vertices] = neighbor[k];
-            siblings[neighbor[k]] = sibling_group(__ldcg(s.rank + parent[k]));
-        }
-        place += packed(1, degree[k], s.edge_bits);
-    }
-}
-
-// Ordered levels by a cluster of `size` blocks, with the frontier in the queue from `begin` on, until it has no
-// vertices or more than `cluster_edges` edges; then it is in the queue from `begin + frontier.vertices` on. Returns the
-// last level; updates the frontier and the unexplored edges.
-template <typename Vertex, typename Offset>
-__device__ int cluster_levels(const Search<Vertex, Offset>& s, unsigned* visited, unsigned char* siblings, int level,
-                              long long begin, Frontier& frontier, long long& unexplored, int size,
-                              unsigned char* memory, Counter* totals) {
-    using Number = typename Search<Vertex, Offset>::Number;
-    __shared__ Counter counts[MAX_CLUSTER];  // what each block reached in a level
-    Edge<Vertex, Offset>* const edges = reinterpret_cast<Edge<Vertex, Offset>*>(memory);
-    const int rank = static_cast<int>(blockIdx.x);
-    const long long new_begin = begin + frontier.vertices;
-    const long long last = min(s.depth_limit, static_cast<long long>(level) + MAX_LEVELS);
-    int share = static_cast<int>(frontier.edges + size - 1) / size;
-    for (long long slot = rank * THREADS + threadIdx.x; slot < frontier.vertices; slot += size * THREADS) {
-        const Entry<Offset>* const entry = s.queue + begin + slot;
-        const Offset next = slot + 1 < frontier.vertices ? entry[1].prefix : static_cast<Offset>(frontier.edges);
-        distribute(edges, share, static_cast<int>(entry->prefix), s.queued[begin + slot],
-                   static_cast<Offset>(entry->prefix + entry->shift), static_cast<Offset>(next - entry->prefix));
-    }
-    cluster_barrier();
-
-    for (bool stay = true; stay;) {
-        ++level;
-        unexplored -= frontier.edges;
-        const int from = rank * share;
-        const int count = min(share, static_cast<int>(frontier.edges) - from);  // none if negative
-        const int each = (share + THREADS - 1) / THREADS;
-        Each<bool> live;
-        Each<Vertex> neighbor, parent;
-        Each<Offset> first, degree;
-        Each<Number> claim;
-        Each<unsigned> word;
-        claim_edges(s, visited, edges, from, count, each, live, neighbor, parent, word, first, degree);
-        cluster_barrier();
-#pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
-            if (live[k]) claim[k] = __ldcg(s.rank + neighbor[k]);
-        }
-        Counter sum = 0;
-#pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
-            if (!live[k]) continue;
-            const auto mine = Search<Vertex, Offset>::CLAIMED | static_cast<Number>(from + threadIdx.x * each + k);
-            live[k] = claim[k] == mine && !(word[k] & bit_of(neighbor[k]));
-            if (!live[k]) continue;
-            set_distance_and_predecessor(s, neighbor[k], parent[k], level);
-            reduce_or(visited + word_of(neighbor[k]), bit_of(neighbor[k]));
-            prefetch(s.targets + first[k]);
-            if (degree[k]) sum += packed(1, degree[k], s.edge_bits);
-        }
-        Counter total;
-        Counter place = block_exclusive_scan(sum, totals, total);
-        if (threadIdx.x < size) *map_shared_rank(counts + rank, threadIdx.x) = total;
-        cluster_barrier();
-        const Counter until = warp_inclusive_scan(lane_id() < size ? counts[lane_id()] : 0);
-        if (rank > 0) place += __shfl_sync(ALL, until, rank - 1);
-        frontier = unpacked(__shfl_sync(ALL, until, WARP - 1), s.edge_bits);
-        share = static_cast<int>(min(frontier.edges, s.cluster_edges + 1) + size - 1) / size;
-        stay = frontier.vertices > 0 && frontier.edges <= s.cluster_edges && level < last;
-        if (s.target >= 0 && is_reached(__ldcg(&s.state->target_level), level)) stay = false;
-        distribute_edges(s, siblings, edges, share, stay, new_begin, place, live, neighbor, parent, first, degree);
-        if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;
-        cluster_barrier();
-    }
     return level;
 }

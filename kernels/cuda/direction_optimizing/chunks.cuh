@@ -1,25 +1,11 @@
-// Queues in shared memory, of chunks of edges, for small levels.
+// Chunks of edges, of which queues in shared memory consist, for small levels.
 #pragma once
 
+#include "../common/chunks.cuh"
 #include "parameters.cuh"
 
-constexpr int CHUNK = GROUP;         // a thread for each edge of a chunk
 constexpr int MAX_LEVELS = 1 << 20;  // before the grid meets again, so that the others see some progress
 constexpr int HERE = -1;             // no place in `targets`
-
-// The threads of a block that take part, which are its first.
-template <int MOST>
-struct FirstThreads {
-    static constexpr int SIZE = THREADS < MOST ? THREADS : MOST;
-
-    static __device__ inline void barrier() {
-        if (SIZE == THREADS) {
-            __syncthreads();
-        } else {
-            named_barrier<SIZE>();
-        }
-    }
-};
 
 // Up to CHUNK edges of a vertex, in a queue in shared memory. `rest` counts the edges from `first` to the end of the
 // vertex's row; it is negated in all chunks of a vertex but the first, and 0 where there is nothing. Where `first` is
@@ -56,57 +42,6 @@ __device__ __forceinline__ Vertex load_edges(const Search<Vertex, Offset>& s,
     return vertex;
 }
 
-// Append the wanted vertices of this warp, each given as the first of its chunks, to the queue of its block, where
-// `reserve`(the number of chunks) says. If there is no room, the warp calls `no_room` instead.
-template <int COUNT, typename Reserve, typename NoRoom, bool SMALL_ROWS, typename Vertex, typename Offset>
-__device__ inline void append_chunks(const Search<Vertex, Offset>& s, Chunk<SMALL_ROWS, Vertex, Offset>* queue,
-                                     const Reserve& reserve, const NoRoom& no_room, const bool (&keep)[COUNT],
-                                     const Chunk<SMALL_ROWS, Vertex, Offset> (&chunk)[COUNT]) {
-    const int capacity = static_cast<int>(s.capacity);
-    int place[COUNT], mine = 0, before = 0, total = 0;
-    bool large = false;
-#pragma unroll
-    for (int k = 0; k < COUNT; ++k) {
-        const unsigned kept = __ballot_sync(ALL, keep[k]);
-        place[k] = mine;
-        mine += keep[k];
-        before += __popc(kept & lanes_below());
-        total += __popc(kept);
-        large = large || (keep[k] && chunk[k].rest > CHUNK);
-    }
-    if (__any_sync(ALL, large)) {  // some have several chunks
-        mine = 0;
-#pragma unroll
-        for (int k = 0; k < COUNT; ++k) {
-            place[k] = mine;
-            if (keep[k]) mine += min((static_cast<Counter>(chunk[k].rest) + CHUNK - 1) / CHUNK, Counter(capacity + 1));
-        }
-        const int until = warp_inclusive_scan(mine);
-        before = until - mine;
-        total = __shfl_sync(ALL, until, WARP - 1);
-    }
-#pragma unroll
-    for (int k = 0; k < COUNT; ++k) place[k] += before;
-    const int start = reserve(total);
-    if (total == 0) return;
-    if (start + total > capacity) {
-#pragma unroll 1
-        for (int i = start + lane_id(); i < capacity; i += WARP) queue[i].rest = 0;
-        no_room();
-        return;
-    }
-#pragma unroll
-    for (int k = 0; k < COUNT; ++k) {
-        if (!keep[k]) continue;
-        queue[start + place[k]] = chunk[k];
-#pragma unroll 1
-        for (Offset done = CHUNK; done < chunk[k].rest; done += CHUNK) {
-            Chunk<SMALL_ROWS, Vertex, Offset>& next = queue[start + ++place[k]];
-            next.first = chunk[k].first + done, next.rest = done - chunk[k].rest, next.vertex = chunk[k].vertex;
-        }
-    }
-}
-
 // Append this block's part of the frontier that is in the queue of the whole grid from `begin` on: it is number `rank` of
 // `size` blocks, with SIZE threads each. `count` counts its chunks.
 template <int SIZE, typename NoRoom, bool SMALL_ROWS, typename Vertex, typename Offset>
@@ -129,6 +64,6 @@ __device__ __forceinline__ void load_chunks(const Search<Vertex, Offset>& s, Chu
             chunk[0].first = entry->prefix + entry->shift;
             chunk[0].rest = static_cast<Offset>(next - entry->prefix);
         }
-        append_chunks(s, queue, reserve, no_room, keep, chunk);
+        append_chunks(s.capacity, queue, reserve, no_room, keep, chunk);
     }
 }

@@ -9,26 +9,11 @@
 // follow from the distances, see labels.cuh.
 #pragma once
 
+#include "../common/deep.cuh"
 #include "chunks.cuh"
 #include "labels.cuh"
 
 constexpr int RECENT = 1 << 11;  // vertices that a block remembers, twice that if SMALL_ROWS
-
-using Deep = FirstThreads<256>;
-
-// What blocks know after they met.
-struct Meeting {
-    int total, most, before;  // chunks of all, most of one, and of all before this one
-    int stop;                 // the level before which all stop
-};
-
-// What a block has in shared memory besides its queues.
-struct DeepState {
-    int filled;                        // chunks of the frontier that it loads
-    int stops_before;                  // the level before which it wants all to stop
-    int totals[2][Deep::SIZE / WARP];  // chunks that each warp appends, in turn
-    Meeting met;                       // what came of the last meeting
-};
 
 __device__ inline int exchange(int* place, int value) { return atomicExch(place, value); }
 
@@ -38,13 +23,10 @@ __device__ inline long long exchange(long long* place, long long value) {
 }
 
 // Remember a vertex whose distance this block is about to lower. False if it did so before, as far as the table
-// remembers: on grids, where more than half of the edges lead to such vertices, these need not go to memory again. The
-// place comes from the high bits of a product, since the low bits of a grid's vertices are their columns. Source: D. E.
-// Knuth, The art of computer programming 3, section 6.4.
+// remembers: on grids, where more than half of the edges lead to such vertices, these need not go to memory again.
 template <int LENGTH, typename Vertex>
 __device__ inline bool not_recently_seen(Vertex* recent, Vertex vertex) {
-    const unsigned place = __umulhi(static_cast<unsigned>(vertex) * 0x9e3779b9u, LENGTH);
-    return exchange(recent + place, vertex) != vertex;
+    return exchange(recent + place_in_table<LENGTH>(vertex), vertex) != vertex;
 }
 
 // The chunks of a level that a block expands: those from `from` to `stop` of a queue.
@@ -56,36 +38,18 @@ struct Share {
 
 // The deep levels of one block.
 template <bool SMALL_ROWS, typename Vertex, typename Offset>
-struct DeepLevels {
+struct DeepLevels : DeepQueues<State, Chunk<SMALL_ROWS, Vertex, Offset>> {
     using Chunk = ::Chunk<SMALL_ROWS, Vertex, Offset>;
+    using Queues = DeepQueues<State, Chunk>;
+    using Queues::local, Queues::level, Queues::queue, Queues::upcoming, Queues::filled;
+    using Queues::reserve, Queues::warp_begin, Queues::stop_before;
     static constexpr int REMEMBERED = SMALL_ROWS ? 2 * RECENT : RECENT;
 
     const Search<Vertex, Offset>& s;
-    DeepState& local;
-    int level;
-    Chunk *queue, *upcoming;  // of this level and of the next
     Vertex* recent;
-    int filled = 0;  // chunks of `upcoming`
-    int round = 0;
-    int turn = 0;  // of `State::standings`
 
-    // Room for so many chunks of this warp behind the `filled` chunks of the block, in the order of the warps, so that
-    // vertices with neighbours in common stay with one block. All warps call this together.
-    __device__ __forceinline__ int reserve(int total) {
-        int* const totals = local.totals[round++ % 2];
-        const int lane = lane_id(), warp = threadIdx.x / WARP;
-        if (lane == 0) totals[warp] = total;
-        Deep::barrier();
-        const int theirs = lane < Deep::SIZE / WARP ? totals[lane] : 0;
-        const int start = filled + warp_reduce_add(lane < warp ? theirs : 0);
-        filled += warp_reduce_add(theirs);
-        return start;
-    }
-
-    static __device__ __forceinline__ int warp_begin() { return threadIdx.x / WARP * WARP; }
-
-    // Let all blocks stop before this level, once they have met.
-    __device__ __forceinline__ void stop_before(int which) { atomicMin(&local.stops_before, which); }
+    __device__ __forceinline__ DeepLevels(const Search<Vertex, Offset>& s, const Queues& queues, Vertex* recent)
+        : Queues(queues), s(s), recent(recent) {}
 
     __device__ __forceinline__ void load_frontier(long long begin, Frontier frontier) {
         const auto no_room = [&] {
@@ -97,50 +61,14 @@ struct DeepLevels {
         filled = local.filled;
     }
 
-    // Meet all blocks. What a block set in one turn, all have read when it sets it again two turns later.
-    __device__ __forceinline__ void meet(int limit) {
-        Deep::barrier();
-        if (threadIdx.x < WARP) {
-            Standing* const all = s.state->standings[turn];
-            const int lane = lane_id(), rank = static_cast<int>(blockIdx.x), size = static_cast<int>(gridDim.x);
-            if (lane == 0) {
-                all[rank] = {min(filled, limit + 1), local.stops_before};
-                grid_barrier(&s.state->arrived);
-            }
-            __syncwarp();
-            Meeting met = {0, 0, 0, local.stops_before};
-            for (int i = lane; i < size; i += WARP) {
-                const int chunks = __ldcg(&all[i].chunks);
-                met.total += chunks;
-                met.most = max(met.most, chunks);
-                met.before += i < rank ? chunks : 0;
-                met.stop = min(met.stop, __ldcg(&all[i].stops_before));
-            }
-            met.total = warp_reduce_add(met.total);
-            met.most = warp_reduce_max(met.most);
-            met.before = warp_reduce_add(met.before);
-            met.stop = -warp_reduce_max(-met.stop);
-            if (lane == 0) local.met = met;
-        }
-        turn ^= 1;
-        Deep::barrier();
-    }
-
     // What this block has in its queue. Where there are more edges than threads and some blocks have many more chunks
     // than others, an even share instead: all copy theirs into the memory of the grid's queue, which is not needed once
     // all have loaded the frontier from it.
     __device__ __forceinline__ Share<Chunk> share() {
-        const int total = local.met.total, most = local.met.most, size = static_cast<int>(gridDim.x);
-        const bool uneven = most * size > total / 4 * 5;  // some have a quarter more than others
-        if (most * CHUNK <= Deep::SIZE || !uneven) return {queue, 0, filled};
+        if (!Queues::is_uneven()) return {queue, 0, filled};
         Chunk* const shared = reinterpret_cast<Chunk*>(s.queue);
-        Chunk* const mine = shared + local.met.before;
-        for (int i = threadIdx.x; i < filled; i += Deep::SIZE) mine[i] = queue[i];
-        Deep::barrier();
-        if (threadIdx.x == 0) grid_barrier(&s.state->arrived);
-        Deep::barrier();
-        const int each = (total + size - 1) / size, first = static_cast<int>(blockIdx.x) * each;
-        return {shared, first, min(first + each, total)};
+        const int first = Queues::copy_to(shared);
+        return {shared, first, min(first + Queues::even_share(), local.met.total)};
     }
 
     // Expand this block's share of a level: a thread takes a whole chunk, or an edge of one.
@@ -179,7 +107,7 @@ struct DeepLevels {
                 won[k] = before[k] > level + 1;
                 if (won[k]) won[k] = complete(neighbor[k], parent, next[k]);
             }
-            append_chunks(s, upcoming, in_order, no_room, won, next);
+            append_chunks(s.capacity, upcoming, in_order, no_room, won, next);
         }
     }
 
@@ -256,7 +184,7 @@ __device__ void deep_levels(const Search<Vertex, Offset>& s, int level, long lon
     auto* const queue = reinterpret_cast<typename Levels::Chunk*>(memory);
     auto* const upcoming = queue + static_cast<int>(s.capacity);
     auto* const recent = reinterpret_cast<Vertex*>(upcoming + static_cast<int>(s.capacity));
-    Levels b = {s, local, level, queue, upcoming, recent};
+    Levels b(s, {s.state, local, level, queue, upcoming}, recent);
     if (threadIdx.x == 0) {
         local.filled = 0;
         local.stops_before = static_cast<int>(min(s.depth_limit, static_cast<long long>(level) + MAX_LEVELS));

@@ -3,6 +3,7 @@
 
 #include "../common/adjacency.cuh"
 #include "../common/bitmap.cuh"
+#include "../common/deep.cuh"
 #include "../common/frontier.cuh"
 #include "../common/grid.cuh"
 #include "../common/mask.cuh"
@@ -18,13 +19,6 @@ constexpr int MORE = -2;        // no neighbour: there are more than are here
 
 // Loads and atomics that are independent stand in loops of their own, here and in what follows, so that they are all in
 // flight before the first is waited for.
-
-constexpr int MOST_BLOCKS = 256;  // of a grid whose blocks expand deep levels together
-
-// What a block of the grid has when all meet at deep levels.
-struct Standing {
-    int chunks, stops_before;  // of its queue, and the level before which it wants all to stop
-};
 
 // What the blocks share: zero before the first search. Each barrier ends a phase; each phase counts into another of
 // `tails`.

@@ -109,7 +109,7 @@ struct SmallLevels {
                     if (won[k]) append_vertex(next[k]);
                 }
             };
-            append_chunks(s, upcoming, reserve, no_room, won, next);
+            append_chunks(s.capacity, upcoming, reserve, no_room, won, next);
         }
     }
 

@@ -11,8 +11,8 @@ from ..._core.csr import csr_for, host
 from ..._core.cuda.arrays import CPU, to_host
 from ...errors import TraversalError
 from ...graph import Graph
-from ...kernels.deterministic import SEARCH, UNROLL
-from ...kernels.whole_search import STATE_BYTES
+from ...kernels.deterministic import PATH_BITS, RECENT, SEARCH, UNROLL
+from ...kernels.whole_search import MOST_BLOCKS, STATE_BYTES
 from ...trace import Step
 from ..base import Options
 from .first_bitmap import FirstBitmap
@@ -37,7 +37,12 @@ class Tuning(SearchTuning):
     large: int = 12  # and none from the first sibling group on that has more than 1/large of the unexplored edges
     patience: int = 8  # levels without an order
     single_block_edges: int = 2048  # one block expands a frontier with no more edges
-    cluster_edges: int = 1 << 15  # and one cluster a frontier with no more than these
+    cluster: int = 1  # blocks: no clusters
+    deep_chunks: int = 1 << 14  # after a deep search, all blocks together expand one with no more chunks of edges
+    deep_chunks_of_block: int = 512  # and no more than this for each of them
+    deep_capacity: int = 1024  # chunks of each queue of a block; with less room, its limit shrinks too
+    meet: int = 16  # levels, at most, that all blocks go before they meet
+    few_levels: int = 4  # if they meet more often than after so many, one block expands what it can by itself
 
 
 DEFAULT = Tuning()
@@ -58,10 +63,14 @@ def ascending_in_edges(graph: Graph) -> tuple[Any, Any, np.ndarray | None] | Non
     return *host.transpose(here.offsets, here.targets), host.transposed_positions(here.offsets, here.targets)
 
 
+def highest_degree(offsets: Any) -> int:
+    degrees = np.diff(offsets)
+    return int(degrees.max()) if len(degrees) else 0
+
+
 def has_alike_degrees(offsets: Any) -> bool:
     """Is the highest degree at most `ALIKE` times the mean?"""
-    degrees = np.diff(offsets)
-    return not len(degrees) or int(degrees.max()) * len(degrees) <= ALIKE * int(offsets[-1])
+    return highest_degree(offsets) * (len(offsets) - 1) <= ALIKE * int(offsets[-1])
 
 
 class Deterministic:
@@ -82,6 +91,7 @@ class Deterministic:
             "distances": (n, np.int32),
             "predecessors": (n, vertex),
             "rank": (-(-n // 4) * 4, offset),  # whole groups of 16 bytes
+            "keys": (n, np.uint64),
             "visited": (3 * words, np.uint32),  # and the bitmaps `other` and `fresh`
             "siblings": (2 * WARP * words, np.uint8),
             "marks": (m // WARP + 1, np.uint32),
@@ -109,6 +119,7 @@ class Deterministic:
             m=m,
             edge_bits=m.bit_length(),
             alike=has_alike_degrees(graph.offsets if ascending is None else ascending[0]),
+            place_bits=max(1, (highest_degree(graph.offsets) - 1).bit_length()),
         )
         with device.active():
             self.host = OneLaunch(graph, device, self.parameters)
@@ -124,8 +135,10 @@ class Deterministic:
         entry = 2 * (2 * offset.itemsize + vertex.itemsize)  # in each of two queues
         most = device.most_shared_bytes - STATIC_BYTES
         capacity = min(tuning.single_block_edges, UNROLL * threads, most // entry)
-        edges = UNROLL * threads * 2 * offset.itemsize  # of a block of a cluster
-        shared = max(capacity * entry, bytes_of_tiles(threads), edges)
+        chunk = -(-(8 + 2 * offset.itemsize + vertex.itemsize) // 8) * 8
+        recent = RECENT * vertex.itemsize
+        deep_capacity = min(tuning.deep_capacity, (most - recent) // (3 * chunk))  # of each of three queues
+        shared = max(capacity * entry, bytes_of_tiles(threads), 3 * deep_capacity * chunk + recent)
         kernel = tuning.compiled(device, FILE, "search", vertex, offset)
         launchers = self.host.launchers(kernel, tuning, shared)
         self.host.use(launchers, tuning)
@@ -134,7 +147,13 @@ class Deterministic:
         for name in ("alpha", "wide", "share", "chunk", "large", "patience"):
             setattr(parameters, name, getattr(tuning, name))
         parameters.single_block_edges = parameters.capacity = capacity
-        parameters.cluster_edges = min(tuning.cluster_edges, UNROLL * threads * launchers.cluster)
+        parameters.deep_capacity = deep_capacity
+        parameters.meet = min(tuning.meet, (PATH_BITS - (tuning.deep_chunks - 1).bit_length()) // parameters.place_bits)
+        parameters.deep_from = 0 if parameters.meet >= tuning.few_levels else capacity
+        each = tuning.deep_chunks_of_block * deep_capacity // tuning.deep_capacity
+        most_chunks = min(tuning.deep_chunks, launchers.grid * each, self.arrays["queue"].nbytes // chunk)
+        together = 1 < launchers.grid <= MOST_BLOCKS and parameters.meet > 0
+        self.deep_chunks = most_chunks if together else 0
 
     def search(self, sources: np.ndarray, options: Options) -> list[Step] | None:
         """Search, wait, and return the levels if they are traced."""
@@ -146,6 +165,7 @@ class Deterministic:
             fill(self.predecessors, 0xFF, self.device.stream_handle)
         self.stale = bool(np.count_nonzero(self.isolated[sources]))
         self.parameters.source = int(sources[0])
+        self.parameters.deep_chunks = self.deep_chunks if self.host.was_deep else 0
         self.host.search(sources, options)
         if self.host.cut_short:
             raise TraversalError(

@@ -18,12 +18,12 @@ from rapids_bfs.engines.gpu import persistent as one_launch
 from rapids_bfs.engines.gpu.deterministic import DEFAULT
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.generators import generate
-from rapids_bfs.kernels.deterministic import MAX_PHASES, PHASE_BITS, PHASES
+from rapids_bfs.kernels.deterministic import MAX_PHASES, PATH_BITS, PHASE_BITS, PHASES
 
 ALWAYS = 1 << 40  # alpha: every level may be wide; wide: none is
-SMALL = replace(DEFAULT, threads=64, cluster=1, grid=2, single_block_edges=0)
+SMALL = replace(DEFAULT, threads=64, grid=2, single_block_edges=0)
 WIDE = replace(SMALL, wide=0, alpha=ALWAYS, chunk=32, patience=100)
-CLUSTER = replace(SMALL, grid=None, cluster=2, deep=-1)
+DEEP = replace(SMALL, grid=None, deep=-1, meet=3)
 TUNINGS = {
     "ordered": replace(SMALL, wide=ALWAYS),
     "one block": replace(SMALL, single_block_edges=DEFAULT.single_block_edges),
@@ -32,9 +32,10 @@ TUNINGS = {
     "wide, all edges first": replace(WIDE, share=1, large=1),
     "wide, up to large siblings": replace(WIDE, share=1, large=6, patience=2),
     "reordered each time": replace(WIDE, patience=1),
-    "cluster": CLUSTER,
-    "cluster at times": replace(
-        CLUSTER, single_block_edges=6, cluster_edges=40, wide=60, alpha=ALWAYS, chunk=32, patience=1
+    "deep": DEEP,
+    "deep, with little room": replace(DEEP, deep_capacity=12, deep_chunks_of_block=12),
+    "deep at times": replace(
+        DEEP, single_block_edges=6, deep_chunks_of_block=10, wide=60, alpha=ALWAYS, chunk=32, patience=1
     ),
     "to and fro": replace(WIDE, single_block_edges=6, wide=12, alpha=4, patience=2),
 }
@@ -50,12 +51,9 @@ def host(monkeypatch):
 
 
 def search_of(graph, tuning, seed=5):
-    """On one to four blocks, or on one or two clusters of two, or one of three."""
-    blocks, cluster = 1 + seed % 4, tuning.cluster + seed % 2 if tuning.cluster > 1 else 1
-    tuning = replace(tuning, cluster=cluster, grid=tuning.grid and blocks)
-    device = HostDevice(seed, blocks=4, clusters=1 + (cluster == 2))
-    search = DirectionOptimizing(graph, device, BY_DEFAULT).deterministic
-    search.tune(tuning)
+    """On one to four blocks, or for deep levels on two to four."""
+    search = DirectionOptimizing(graph, HostDevice(seed, blocks=4), BY_DEFAULT).deterministic
+    search.tune(replace(tuning, grid=1 + seed % 4 if tuning.grid else 2 + seed % 3))
     return search
 
 
@@ -124,7 +122,7 @@ def test_wide_types(name):
     search_graphs(name, seeds=range(4), types=(LONG, LONG))
 
 
-@pytest.mark.parametrize("name", ["ordered", "wide", "cluster at times"])
+@pytest.mark.parametrize("name", ["ordered", "wide", "deep at times"])
 def test_wide_offsets(name):
     search_graphs(name, seeds=range(4), types=(SHORT, LONG))
 
@@ -193,15 +191,37 @@ def test_many_words(name):
     assert_sequential(search_of(graph, TUNINGS[name]), np.array([2499, 0]))
 
 
-def test_clusters_distribute_edges():
-    """Blocks distribute edges among each other, until the frontier is too large for them."""
-    for seed in range(2):
-        assert_sequential(
-            search_of(generate("grid:9"), replace(CLUSTER, single_block_edges=4), seed), np.array([40]), trace=True
-        )
-        assert_sequential(
-            search_of(generate("tree:63"), replace(CLUSTER, cluster_edges=24), seed), np.array([0]), target=60
-        )
+def search_deep(specs=("grid:12", "path:70", "tree:200"), seeds=range(3), **changes):
+    """Blocks go several levels ahead, in rows in any order, until the frontier is too large for them."""
+    for spec, seed, how in product(specs, seeds, ("ascending", "shuffled")):
+        rng = np.random.default_rng([seed, len(how)])
+        graph = in_order(generate(spec), rng, how)
+        search = search_of(graph, replace(DEEP, **{"meet": 1 + 5 * seed, **changes}), seed)
+        middle = graph.num_vertices // 2
+        assert_sequential(search, np.array([middle]), trace=True)
+        assert_sequential(search, rng.permutation(graph.num_vertices)[:3], target=middle)
+        assert_sequential(search, np.array([0]), depth_limit=9)
+
+
+def test_deep_levels():
+    search_deep()
+
+
+@pytest.mark.parametrize("capacity", [8, 20])
+def test_deep_levels_without_room(capacity):
+    """Blocks go back to where they last met."""
+    search_deep(deep_capacity=capacity, deep_chunks_of_block=capacity // 2)
+
+
+def test_wide_levels_after_deep_ones():
+    search_deep(deep_chunks_of_block=12, wide=0, alpha=ALWAYS, chunk=32, patience=2)
+
+
+def test_deep_levels_of_few_steps():
+    """Where rows are long, keys have bits for few of them."""
+    search = search_of(generate("star:70"), replace(DEEP, deep_chunks=1 << 10, meet=16))
+    assert search.parameters.meet == (PATH_BITS - 10) // 7
+    assert_sequential(search, np.array([9]))
 
 
 @pytest.mark.parametrize("name", ["ordered", "one block", "to and fro"])
@@ -268,21 +288,28 @@ FAULTS = {
         search_graphs,
         "wide, up to large siblings",
     ),
-    "cluster: only the blocks themselves meet": Fault(
-        "if (s.trace && rank == 0 && threadIdx.x == 0) s.trace[level] = nanoseconds() * 2;\n        cluster_barrier();",
-        "__syncthreads();",
-        *(search_graphs, "cluster"),
+    "deep: slots that other blocks have": Fault("first_slot = local.met.before;", "first_slot = 0;", search_deep),
+    "deep: the last edge of a row first": Fault("static_cast<Key>(rest - 1 - k)", "static_cast<Key>(k)", search_deep),
+    "deep: what was asked for, not what was in a queue, is remembered": Fault(
+        "won[k] = won[k] && valid && !remembers(neighbor[k]);",
+        "won[k] = won[k] && valid && !remembers(neighbor[k]); if (won[k]) remember(neighbor[k]);",
+        search_deep,
     ),
-    "cluster: edges for the block before": Fault(
-        "number / share",
-        "max(number / share - 1, 0)",
-        *(search_graphs, "cluster"),
+    "deep: the block of a smaller key comes too late": Fault(
+        "before[k] = atomicMin(s.keys + neighbor[k], key[k]);",
+        "before[k] = atomicCAS(s.keys + neighbor[k], NO_KEY, key[k]);",
+        search_deep,
     ),
-    "cluster: the sums of the other blocks": Fault(
-        "if (rank > 0) place += __shfl_sync(ALL, until, rank - 1);",
-        "__shfl_sync(ALL, until, 0);",
-        search_graphs,
-        "cluster",
+    "deep: without room, none go back": Fault(
+        "last < b.level && last == b.met_level",
+        "false",
+        *(test_deep_levels_without_room, 8),
+    ),
+    "deep: vertices that have a smaller key": Fault(
+        "chunk.rest > 0 && s.keys[chunk.vertex] == chunk.key", "chunk.rest > 0", test_wide_levels_after_deep_ones
+    ),
+    "deep: a masked predecessor": Fault(
+        "level_of(theirs) == level && theirs < best", "theirs < best", search_graphs, "deep"
     ),
     "the next search: ranks of the last": Fault(
         "set_all(s.rank, s.n, thread, threads);", ";", search_graphs, "ordered"

@@ -414,7 +414,7 @@ FAULTS = {
         *(search_graphs, "one block, without room"),
     ),
     "deep: only the blocks themselves meet": Fault(
-        f"{PUBLISH}\n                grid_barrier(&s.state->arrived);",
+        f"{PUBLISH}\n                grid_barrier(&state->arrived);",
         PUBLISH,
         test_blocks_with_unequal_numbers_of_chunks,
     ),
@@ -422,13 +422,15 @@ FAULTS = {
         "met.stop = min(met.stop, __ldcg(&all[i].stops_before));", ";", search_graphs, "deep, without room"
     ),
     "deep: chunks are read before all have copied theirs": Fault(
-        "if (threadIdx.x == 0) grid_barrier(&s.state->arrived);", ";", test_blocks_with_unequal_numbers_of_chunks
+        "if (threadIdx.x == 0) grid_barrier(&state->arrived);", ";", test_blocks_with_unequal_numbers_of_chunks
     ),
     "deep: chunks of two blocks in one place": Fault(
         "met.before += i < rank ? chunks : 0;", ";", test_blocks_with_unequal_numbers_of_chunks
     ),
     "deep: a chunk that no block takes": Fault(
-        "min(first + each, total)", "min(first + each, total) - 1", test_blocks_with_unequal_numbers_of_chunks
+        "min(first + Queues::even_share(), local.met.total)",
+        "min(first + Queues::even_share(), local.met.total) - 1",
+        test_blocks_with_unequal_numbers_of_chunks,
     ),
     "deep: a vertex is not expanded again where its distance is lowered": Fault(
         "won[k] = before[k] > level + 1;", "won[k] = before[k] == UNLABELED;", search_ahead
@@ -455,8 +457,8 @@ FAULTS = {
     ),
     "labels: the last level is not appended": Fault("distance == last", "false", search_graphs, "deep, without room"),
     "deep: another vertex counts as seen": Fault(
-        "exchange(recent + place, vertex) != vertex",
-        "exchange(recent + place / 64, vertex) == -1",
+        "exchange(recent + place_in_table<LENGTH>(vertex), vertex) != vertex",
+        "exchange(recent + place_in_table<LENGTH>(vertex) / 64, vertex) == -1",
         search_small_rows,
         "deep",
     ),
