@@ -76,8 +76,7 @@ __device__ inline unsigned long long load_acquire_system(const unsigned long lon
 #endif
 }
 
-// Atomics without a result (PTX: red). In kernels with cluster barriers the compiler waits for the result of
-// `atomicMin` and the like, used or not.
+// Atomics without a result (PTX: red).
 __device__ inline void reduce_min(unsigned* address, unsigned value) {
 #ifdef __CUDA_ARCH__
     asm volatile("red.relaxed.gpu.global.min.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
@@ -123,42 +122,6 @@ __device__ inline void named_barrier() {
     asm volatile("bar.sync 1, %0;" ::"n"(COUNT) : "memory");
 #else
     on_host::named_barrier(COUNT);
-#endif
-}
-
-// How many blocks a cluster has; 1 where there are no clusters.
-__device__ inline int cluster_size() {
-#ifndef __CUDA_ARCH__
-    return on_host::cluster_size();
-#else
-    unsigned size = 1;
-#if __CUDA_ARCH__ >= 900
-    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
-#endif
-    return static_cast<int>(size);
-#endif
-}
-
-// Wait for all blocks of the cluster. What they wrote before, to shared memory too, is seen after.
-__device__ inline void cluster_barrier() {
-#ifndef __CUDA_ARCH__
-    on_host::cluster_barrier();
-#elif __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
-#endif
-}
-
-// The address in block `rank` of the cluster that corresponds to `mine` in this block's shared memory.
-template <typename T>
-__device__ inline T* map_shared_rank(T* mine, int rank) {
-#ifndef __CUDA_ARCH__
-    return on_host::map_shared_rank(mine, rank);
-#elif __CUDA_ARCH__ >= 900
-    T* theirs;
-    asm("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(mine), "r"(rank));
-    return theirs;
-#else
-    return mine;
 #endif
 }
 

@@ -38,7 +38,7 @@ Edits = tuple[tuple[str, str], ...]  # pieces of a text and their replacements
 class Shape(ctypes.Structure):
     """`on_host::Shape`."""
 
-    _fields_ = [(field, ctypes.c_uint) for field in ("blocks", "threads", "shared", "cluster")]
+    _fields_ = [(field, ctypes.c_uint) for field in ("blocks", "threads", "shared")]
     _fields_ += [("seed", ctypes.c_uint64)]
 
 

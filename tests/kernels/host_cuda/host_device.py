@@ -40,17 +40,14 @@ class HostKernel(CompiledKernel):
     def resident_blocks(self, threads, shared):
         return 1
 
-    def resident_clusters(self, cluster, threads, shared, stream):
-        return self.device.clusters
-
-    def launcher(self, grid, threads, shared, stream, *arguments, cooperative=False, cluster=1):
+    def launcher(self, grid, threads, shared, stream, *arguments, cooperative=False):
         addresses = [address for argument in arguments for address in self._addresses(argument)]
         pointers = (ctypes.c_void_p * len(addresses))(*addresses)
 
         def launch(kept=arguments):
-            if self.device.refuses(cluster):
+            if self.device.refuses:
                 raise TraversalError("refused")
-            shape = Shape(grid, threads, shared, cluster, self.device.random.getrandbits(32))
+            shape = Shape(grid, threads, shared, self.device.random.getrandbits(32))
             with compiling:
                 run = function(*self.instance)
                 ctypes.c_int.in_dll(runtime(), "planted").value = self.device.planted
@@ -74,16 +71,11 @@ class HostDevice(EmulatedDevice):
     small_rows = deep_by_grid = True
     edits: ClassVar[dict[str, Edits]] = {}  # of the files' texts, before they are compiled
     planted = 0  # which of the faults in them, see `host_faults`
+    refuses = False  # does the driver refuse launches?
 
-    @staticmethod
-    def refuses(cluster):
-        """Does the driver refuse a launch in clusters of this many blocks?"""
-        return False
-
-    def __init__(self, seed=0, *, blocks=3, clusters=1):
+    def __init__(self, seed=0, *, blocks=3):
         super().__init__(seed)
         self.multiprocessors = self.resident_blocks = blocks
-        self.clusters = clusters
 
     def _keep(self, array):
         kept = empty(array.nbytes).view(array.dtype)

@@ -74,7 +74,6 @@ struct Random {
 struct Shared {
     const void* key;
     std::unique_ptr<void, void (*)(void*)> memory;
-    std::size_t bytes, alignment;
 };
 
 struct Block {
@@ -133,7 +132,6 @@ struct Launch {
     std::vector<Fiber> fibers;
     std::vector<Fiber*> ready;
     std::vector<Block> blocks;
-    std::vector<Meeting> clusters;
     Fiber host = {.begun = true}, *running = &host;
     unsigned unfinished;
     unsigned offers;
@@ -222,7 +220,6 @@ Launch::Launch(const Shape& shape, void (*thread)(const void*), const void* kern
     for (unsigned block = 0; block < shape.blocks; ++block) {
         blocks[block].all = Meeting(shape.threads);
         blocks[block].warps.assign(shape.threads / WARP, Meeting(WARP));
-        if (block % shape.cluster == 0) clusters.emplace_back(shape.cluster * shape.threads);
         unsigned speed = 0;
         for (unsigned thread = 0; thread < shape.threads; ++thread) {
             if (thread % WARP == 0) speed = random();
@@ -256,14 +253,14 @@ void* memory_of(Block& block, const void* key, std::size_t bytes, std::size_t al
     void* memory = nullptr;
     if (posix_memalign(&memory, std::max(alignment, sizeof(void*)), bytes)) std::abort();
     std::memset(memory, static_cast<int>(current->random.below(256)), bytes);
-    block.shared.push_back({key, {memory, std::free}, bytes, alignment});
+    block.shared.push_back({key, {memory, std::free}});
     return memory;
 }
 
 }  // namespace
 
 const char* run(const Shape& shape, void (*thread)(const void*), const void* kernel) {
-    if (shape.threads % WARP || shape.blocks % shape.cluster) return "blocks must be whole warps, grids whole clusters";
+    if (shape.threads % WARP) return "blocks must be whole warps";
     Launch here(shape, thread, kernel);
     current = &here;
     blockDim.x = shape.threads;
@@ -327,13 +324,6 @@ void named_barrier(unsigned threads) {
     meet(meeting, threadIdx.x, SYNC_NAMED, 0);
 }
 
-void cluster_barrier() {
-    const unsigned size = current->shape.cluster;
-    meet(current->clusters[blockIdx.x / size], blockIdx.x % size * blockDim.x + threadIdx.x, SYNC_CLUSTER, 0);
-}
-
-int cluster_size() { return current->shape.cluster; }
-
 std::uint64_t nanoseconds() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
@@ -346,18 +336,6 @@ void* shared(const void* key, std::size_t bytes, std::size_t alignment) {
 unsigned char* dynamic_shared() {
     static const char key = 0;
     return static_cast<unsigned char*>(shared(&key, current->shape.shared, 16));
-}
-
-void* address_in_block(void* mine, int rank) {
-    const int size = cluster_size();
-    if (rank < 0 || rank >= size) fail("a cluster has no such block");
-    for (const Shared& each : block_here().shared) {
-        const std::ptrdiff_t place = static_cast<char*>(mine) - static_cast<char*>(each.memory.get());
-        if (place < 0 || place > static_cast<std::ptrdiff_t>(each.bytes)) continue;
-        Block& theirs = current->blocks[blockIdx.x / size * size + rank];
-        return static_cast<char*>(memory_of(theirs, each.key, each.bytes, each.alignment)) + place;
-    }
-    fail("an address to map to another block is not in this block's shared memory");
 }
 
 }  // namespace on_host

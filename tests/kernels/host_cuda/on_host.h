@@ -1,11 +1,10 @@
 // GPUs on the host: every thread of a grid is a fiber of one OS thread; a seeded random generator schedules them. Grids
 // that OS threads launch at the same time run at the same time.
 //
-// As on a GPU: the votes, shuffles and barriers of a warp, a block, some warps of a block, a cluster and the grid are
-// meetings, at which all have to arrive with the same operation; a deadlock, and `__trap`, end the launch with a
-// message. Each block has its own shared memory, filled with garbage, in which AddressSanitizer checks the bounds of
-// each array; the blocks of a cluster reach each other's. Warps run at unequal speeds. Another thread may take over at
-// each meeting, atomic, load that bypasses L1 (`__ldcg`) and fence.
+// As on a GPU: the votes, shuffles and barriers of a warp, a block, some warps of a block and the grid are meetings, at
+// which all have to arrive with the same operation; a deadlock, and `__trap`, end the launch with a message. Each block
+// has its own shared memory, filled with garbage, in which AddressSanitizer checks the bounds of each array. Warps run at
+// unequal speeds. Another thread may take over at each meeting, atomic, load that bypasses L1 (`__ldcg`) and fence.
 //
 // Unlike on a GPU: between those points a thread runs undisturbed, so that races of plain loads and stores show only
 // some of their orders. Memory is in order: a missing fence, or a `__ldg` of what the kernel itself writes, does no
@@ -21,11 +20,11 @@ namespace on_host {
 constexpr unsigned WARP = 32;
 
 struct Shape {
-    unsigned blocks, threads, shared, cluster;  // `shared`: bytes of dynamic shared memory
+    unsigned blocks, threads, shared;  // `shared`: bytes of dynamic shared memory
     std::uint64_t seed;
 };
 
-enum Operation { SYNC_WARP, SHUFFLE, VOTE, OR, ADD, MAX, SYNC_BLOCK, COUNT_BLOCK, SYNC_NAMED, SYNC_CLUSTER };
+enum Operation { SYNC_WARP, SHUFFLE, VOTE, OR, ADD, MAX, SYNC_BLOCK, COUNT_BLOCK, SYNC_NAMED };
 
 // Call `thread(kernel)` in each fiber. Returns null, or what went wrong.
 const char* run(const Shape& shape, void (*thread)(const void*), const void* kernel);
@@ -50,26 +49,16 @@ std::int64_t combine_warp(Operation operation, std::int64_t value);
 std::int64_t combine_block(Operation operation, std::int64_t value = 0);
 
 void named_barrier(unsigned threads);
-void cluster_barrier();
 
-int cluster_size();
 std::uint64_t nanoseconds();
 
 // This block's shared memory for the declaration with this `key`, allocated at the first call.
 void* shared(const void* key, std::size_t bytes, std::size_t alignment);
 unsigned char* dynamic_shared();
 
-// The address in block `rank` of the cluster that corresponds to `mine` in this block.
-void* address_in_block(void* mine, int rank);
-
 template <typename T>
 T& shared(const void* key) {
     return *static_cast<T*>(shared(key, sizeof(T), alignof(T)));
-}
-
-template <typename T>
-T* map_shared_rank(T* mine, int rank) {
-    return static_cast<T*>(address_in_block(const_cast<void*>(static_cast<const void*>(mine)), rank));
 }
 
 template <typename... Parameters, std::size_t... I>

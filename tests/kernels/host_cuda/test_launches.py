@@ -50,8 +50,8 @@ def test_a_refused_launch_leaves_no_traces():
     search = search_of(isolated_and_not(), TUNINGS["top-down"])
     for before, after in [(6, 5), (5, 0), (0, 7), (7, 6)]:
         assert_right(search, [before])
-        search.device.refuses = lambda cluster: True
+        search.device.refuses = True
         with pytest.raises(TraversalError, match="refused"):
             search.run(np.array([2]))
-        search.device.refuses = lambda cluster: False
+        search.device.refuses = False
         assert_right(search, [after])
