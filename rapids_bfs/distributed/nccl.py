@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import pickle
 import platform
 import struct
@@ -20,6 +21,7 @@ from ..kernels.threads import start_thread
 from .communicators import TIMEOUT, AbortCallbacks, Aborted, Communicator, Rendezvous, no_answer
 from .nccl_library import Handle, NcclError, library
 from .nccl_library import missing as missing
+from .peer_memory import PARTING
 
 CHECKS = 20  # times that the watchdog checks within the timeout
 NEVER = float("inf")
@@ -129,6 +131,14 @@ class Ranks:
 
 
 _shared: weakref.WeakValueDictionary[tuple[int, tuple[int, ...], float], Ranks] = weakref.WeakValueDictionary()
+
+
+@atexit.register
+def _end() -> None:
+    """Wait for a running abort: NCCL is unloaded next, which crashes a thread that is in a call of it."""
+    for ranks in tuple(_shared.values()):
+        if ranks._lock.acquire(timeout=PARTING):
+            ranks._lock.release()
 
 
 def _watch(ranks: weakref.ref[Ranks], pause: float) -> None:

@@ -6,6 +6,7 @@ memory waits for all kernels that can access it, and these may wait for a kernel
 
 from __future__ import annotations
 
+import atexit
 import os
 import secrets
 import tempfile
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from queue import Empty, SimpleQueue
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 from weakref import WeakValueDictionary
 
 from .._core.forks import in_each_child
@@ -28,6 +29,7 @@ OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
 PEER_ACCESS_ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled, which CuPy does not name
 FOLDERS = ("/dev/shm", tempfile.gettempdir())  # for the files of leases
 PAUSE = 0.2  # seconds between two attempts to free memory that is in use
+PARTING = 10.0  # seconds that the process waits at its end for a thread that frees memory or aborts NCCL's ranks
 
 
 class Offer(NamedTuple):
@@ -230,7 +232,7 @@ def at_work() -> AtWork:
 
 @cache
 def freeing() -> SimpleQueue[Callable[[], bool]]:
-    """A queue of functions that free memory. A thread calls each until it returns True."""
+    """A queue of functions that free memory. A thread calls each until it returns True, or the process ends."""
     jobs: SimpleQueue[Callable[[], bool]] = SimpleQueue()
     start_thread(_work, jobs)
     return jobs
@@ -245,6 +247,20 @@ def _renew() -> None:
 
 _renew()
 in_each_child(_renew)
+
+
+@atexit.register
+def _end() -> None:
+    """End the thread that frees memory: CUDA and NCCL are unloaded next, which crashes a thread that is in a call."""
+    if freeing.cache_info().currsize:
+        ended = threading.Event()
+        freeing().put(partial(_stop, ended))
+        ended.wait(PARTING)
+
+
+def _stop(ended: threading.Event) -> NoReturn:
+    ended.set()
+    raise SystemExit
 
 
 def _work(jobs: SimpleQueue[Callable[[], bool]]) -> None:

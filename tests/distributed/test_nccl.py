@@ -3,6 +3,8 @@
 import ctypes
 import gc
 import platform
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -94,8 +96,8 @@ def ranks(monkeypatch):
         asarray=on_device,
         cuda=SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=0)),
     )
-    monkeypatch.setitem(__import__("sys").modules, "cupy", cupy)
-    monkeypatch.setitem(__import__("sys").modules, "cupy.cuda", cupy.cuda)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setitem(sys.modules, "cupy.cuda", cupy.cuda)
     monkeypatch.setattr(communicator, "on_device", lambda array: isinstance(array, OnDevice))
     monkeypatch.setattr(communicator, "finish", lambda: None)
     monkeypatch.setattr(NcclCommunicator.wait, "__defaults__", (lambda: None,))
@@ -430,8 +432,8 @@ class TestLibrary:
     )
     def test_without_nccl(self, monkeypatch, platform, says):
         cuda = SimpleNamespace(nccl=SimpleNamespace(available=False))
-        monkeypatch.setitem(__import__("sys").modules, "cupy", SimpleNamespace(cuda=cuda))
-        monkeypatch.setitem(__import__("sys").modules, "cupy.cuda", cuda)
+        monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
+        monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
         monkeypatch.setattr(nccl_library.sys, "platform", platform)
         with pytest.raises(InputError, match=says):
             nccl_library.library()
@@ -490,6 +492,24 @@ class TestAborts:
         assert calls == ["begin", "abort"]
         self.go.set()
         beginning.join()
+
+    def test_the_process_ends_after_an_abort(self):
+        """NCCL is unloaded at the end of the process, which would crash the watchdog in the midst of an abort."""
+        program = """
+import threading, time
+from types import SimpleNamespace
+from rapids_bfs.distributed import nccl
+aborting = threading.Event()
+def abort():
+    aborting.set()
+    time.sleep(0.5)
+    print("aborted", flush=True)
+ranks = nccl._shared["these"] = nccl.Ranks({0: SimpleNamespace(abort=abort)}, ["a GPU"], 1e-3)
+ranks.deadlines[0] = 0
+aborting.wait()
+"""
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+        assert (done.stdout, done.stderr, done.returncode) == ("aborted\n", "", 0)
 
     def test_no_collective_begins_after_an_abort(self, rank, calls):
         rank.abort("it broke")

@@ -293,6 +293,28 @@ def test_work_that_an_interrupt_keeps_from_its_end_does_not_keep_memory():
     assert freed.wait(TIMEOUT)
 
 
+def test_the_process_ends_after_what_is_being_freed():
+    """NCCL and CUDA are unloaded at the end of the process, which crashed the thread that freed a communicator."""
+    program = """
+import time
+from rapids_bfs.distributed.peer_memory import freeing
+freeing().put(lambda: time.sleep(0.5) or print("freed", flush=True) or True)
+freeing().put(lambda: print("and more", flush=True) or True)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=TIMEOUT)
+    assert (done.stdout, done.stderr, done.returncode) == ("freed\nand more\n", "", 0)
+
+
+def test_the_process_does_not_wait_long_for_what_is_being_freed():
+    program = """
+import time
+from rapids_bfs.distributed import peer_memory
+peer_memory.PARTING = 0.1
+peer_memory.freeing().put(lambda: time.sleep(3600))
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
 def test_what_info_says(cuda):
     """Of all devices of this process, whoever may search on them."""
     assert obstacle_of_all() is None
