@@ -32,12 +32,13 @@ from .validation import verdict_of
 
 ENGINE = "cpu"
 GAPS = ((np.int32, 2), (np.int64, 2), (np.int64, 1 << 40))  # between ids, the last ones scattered
-GRAPHS = ("karate", "moby", "grid:100")  # tiny; with levels that threads share; of many levels
+GRAPHS = ("karate", "moby", "grid:120")  # tiny; with levels that threads share; of many levels
 FEW = 100  # vertices of the graphs on which NetworkX's slow functions run
 LAZY = "all_pairs_shortest_path_length"  # searches from a few vertices, then from many at once
 MANY_PATHS = "single_source_all_shortest_paths"  # of which a grid has millions
 APART = {"validate", "distributed", "generators"}  # which the backend's functions do not call
 DEVICES = "cpu:2"
+CONNECTED = "grid:12"  # with enough vertices for the kernels that bound the eccentricities of all
 SCALE = 8  # of the random graphs
 WIDTHS = (64, 256, 1024)  # numbers of sources that have kernels of their own
 
@@ -111,7 +112,7 @@ def _distributed(graph: Graph) -> None:
         connected_components(over_devices, vertices=part)
     over_devices.filter(vertices=np.ones(graph.num_vertices, bool)).to("cpu")
     eccentricity(over_devices, [0])
-    diameter(over_devices)
+    diameter(load(CONNECTED, devices=DEVICES))
 
 
 def _networkx(graph: Graph) -> None:
