@@ -45,7 +45,10 @@ def without_packing(path: Path) -> Path:
 
 def one_line(path: Path) -> str:
     """A path as messages show it."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))
+    text = str(path)
+    if text.isprintable():  # readers that look for a bad line ask for each
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 @dataclass(frozen=True)
