@@ -57,11 +57,15 @@ def test_searches_near_and_far_take_turns(near, monkeypatch):
 )
 @pytest.mark.parametrize("algorithm", ["sequential", "direction-optimizing"])
 def test_sources_in_an_array_of_another_kind(sources, algorithm, monkeypatch):
+    """Nothing is compiled for them."""
     monkeypatch.setattr(cpu_search, "TINY", 0)
     traversal = resolve("cpu").engine.prepare(generate("path:9"), algorithm)
     for _ in range(3):  # the first one compiles
         traversal.run(np.array([0]))
+    kernels = cpu_search.sequential.search, cpu_search.direction_optimizing.search
+    compiled = [len(kernel.signatures) for kernel in kernels]
     assert traversal.run(sources).distances.tolist() == [4, 3, 2, 1, 0, 1, 1, 0, 1]
+    assert [len(kernel.signatures) for kernel in kernels] == compiled
 
 
 def test_searches_from_several_sources_and_by_the_queue_take_turns():
