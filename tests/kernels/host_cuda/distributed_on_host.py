@@ -23,6 +23,7 @@ from rapids_bfs.distributed.persistent import ALIGNMENT
 with mock.patch.dict(sys.modules, cupy=np):  # whose arrays are the device's here
     from rapids_bfs._core.csr import device as device_csr
 
+HANGS = 10.0  # seconds after which a search with a planted fault counts as hanging
 SMALL = Tuning(threads=64, other_threads=64, other_blocks=1)
 
 
@@ -53,6 +54,8 @@ def by_steps(device_partition, communicator):
 
 def on_devices(whole, size, seed, make=by_steps, kind=HostDevice, **threads):
     """A distributed graph, which devices of the host search."""
+    if HostDevice.planted:
+        threads.setdefault("timeout", HANGS)
     graph = from_graph(whole, Threads(["cpu"] * size, **threads))
 
     def prepare(partition, communicator):
