@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -84,10 +85,14 @@ def _processor() -> str:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of `PACKAGES`, as far as they are installed."""
-    found = {"python": platform.python_version()}
+    return {"python": platform.python_version(), **_installed()}
+
+
+@cache
+def _installed() -> dict[str, str]:
+    """Read once, which takes as long as comparing a small graph: a process keeps the packages that it has imported."""
+    found = {}
     for package in PACKAGES:
-        try:
+        with suppressed(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return found
