@@ -45,12 +45,22 @@ def _count() -> None:
 
 
 if sys.version_info < (3, 12):  # where `cached_property` holds a lock while it computes
+    _cached_properties: list[cached_property[Any]] = []
+
+    def _find_cached_properties() -> None:
+        """Look for those of our classes. Other threads may import modules meanwhile."""
+        _cached_properties.clear()
+        ours = [module for name, module in sys.modules.copy().items() if name.partition(".")[0] == "rapids_bfs"]
+        classes = {each for module in ours for each in [*vars(module).values()] if isinstance(each, type)}
+        attributes = [each for found in classes for each in [*vars(found).values()]]
+        _cached_properties.extend(each for each in attributes if isinstance(each, cached_property))
 
     @in_each_child
     def _unlock_cached_properties() -> None:
-        modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "rapids_bfs"]
-        classes = {each for module in modules for each in vars(module).values() if isinstance(each, type)}
-        for each in classes:
-            for attribute in vars(each).values():
-                if isinstance(attribute, cached_property):
-                    vars(attribute)["lock"] = threading.RLock()
+        if not _cached_properties:  # an interrupt ended the search
+            _find_cached_properties()
+        for each in _cached_properties:
+            vars(each)["lock"] = threading.RLock()
+
+    if hasattr(os, "register_at_fork"):  # a child that looked at all modules would copy the memory that they are in
+        os.register_at_fork(before=_find_cached_properties)

@@ -252,6 +252,22 @@ assert resolve("auto").name == "cupy"
     )
 
 
+def test_a_child_copies_little_memory():
+    """Looking at every module in each child took it four times as long as to begin."""
+    run(
+        """
+import os
+import networkx, pandas, rapids_bfs
+rapids_bfs.bfs("karate", 1, engine="cpu")
+child = os.fork()
+if not child:
+    os._exit(0)
+used = os.wait4(child, 0)[2]
+assert used.ru_minflt < 1200, used
+"""
+    )
+
+
 def test_start_methods_that_copy_nothing():
     run(
         BEGIN
