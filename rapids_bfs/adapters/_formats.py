@@ -154,6 +154,7 @@ ELSEWHERE = (  # formats of other libraries: name and reader, suffixes, first by
     ("a tar archive: unpack it first", (), rb"[\s\S]{257}ustar"),
     ("neither a tar archive, as its suffix says, nor a graph", (".tar", ".tgz"), None),
     ("packed by xz: decompress it first", (".xz",), rb"\xfd7zXZ"),
+    ("a pointer to a file of Git LFS: fetch that by git lfs pull", (), rb"version https://git-lfs\."),
 )
 
 

@@ -31,6 +31,7 @@ from rapids_bfs import InputError, as_graph, cli, read
 from rapids_bfs.adapters import _file
 from rapids_bfs.adapters._file import check_output
 
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
 BAD = {
     "empty": ("a.txt", "", "a.txt is empty"),
     "unknown": ("a.xyz", "hello there\n", "unknown format; these suffixes are known: .*.parquet"),
@@ -87,6 +88,8 @@ BAD = {
     "zstd of parquet": ("a.pq.zst", pa.compress(b"PAR1", "zstd", asbytes=True), "compressed with zstd: decompress it"),
     "gzip corrupted": ("a.mtx.gz", b"\x1f\x8b" + b"x" * 50, "a.mtx.gz cannot be read"),
     "gzip of nothing": ("a.txt.gz", gzip.compress(b""), "a.txt.gz is empty"),
+    "pointer": ("a.txt", POINTER, "is a pointer to a file of Git LFS: fetch that by git lfs pull"),
+    "pointer instead of parquet": ("a.parquet", POINTER, "is a pointer to a file of Git LFS"),
     "gzip of parquet": ("a.parquet.gz", gzip.compress(b"PAR1"), "Parquet compressed with gzip: decompress it first"),
 }
 
