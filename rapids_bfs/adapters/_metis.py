@@ -210,7 +210,10 @@ def _numbers_in(line: str, header: Header, where: str) -> np.ndarray:
 def write_metis(graph: Graph, stream: IO[bytes]) -> None:
     """The neighbours of each vertex. Raises `InputError` for a graph that the format cannot hold."""
     if graph.directed or graph.num_duplicates or graph.num_loops:
-        raise InputError("METIS graphs are undirected, without loops and duplicates: save graph.undirected.simple")
+        raise InputError(
+            "METIS graphs are undirected, without loops and duplicates: "
+            "save graph.undirected.simple (--undirected --simple)"
+        )
     stream.write(f"{graph.num_vertices} {graph.num_arcs // 2}\n".encode())
     first, n = 0, graph.num_vertices
     while first < n:

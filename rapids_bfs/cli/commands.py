@@ -340,7 +340,9 @@ def datasets(
 ) -> None:
     """List the real graphs that are known by name, and which of them are on disk.
 
-    Vertices and edges are as the publisher counts them. Of one graph its address, terms, citation and file are shown.
+    Vertices and edges are as the publisher counts them: SuiteSparse counts an undirected edge twice.
+
+    Of one graph its address, terms, citation and file are shown.
 
     Examples
 
