@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 check_environment()  # before any module that imports Numba
 
+CHECKED = ("offsets", "targets", "labels", "directed", "edge_data")  # against each other, by the constructor
 NOT_NETWORKX = "a graph of rapids_bfs is none of NetworkX's: use graph.to('networkx')"
 
 
@@ -233,6 +234,11 @@ class Graph(Labelled, Vertices):
         self._owner = weakref.ref(self)
         self._original: Callable[[], Graph | None] = lambda: None  # of a copy on the other side, while it exists
         self._traversals: dict[int, dict[str, Any]] = {}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in CHECKED and name in self.__dict__:
+            raise AttributeError(f"a graph's {name} cannot be set: graph.replace({name}=...) makes another graph")
+        super().__setattr__(name, value)
 
     def check(self) -> None:
         """Repeat the constructor's checks, in case the arrays have changed. Raises `InputError`."""

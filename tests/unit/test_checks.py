@@ -221,10 +221,10 @@ def test_neither_replace_nor_a_pickle_leads_past_the_checks():
     with pytest.raises(InputError, match="target 3 of edge 0"):
         graph.replace(targets=np.array([3, 3], np.int32))
     lie = as_graph(([0, 1], [1, 2]))
-    lie.directed = False
+    vars(lie)["directed"] = False
     with pytest.raises(InputError, match="said to be undirected"):
         pickle.loads(pickle.dumps(lie))
-    lie.directed = 0
+    vars(lie)["directed"] = 0
     with pytest.raises(InputError, match="directed must be True, False or None, not 0"):
         pickle.loads(pickle.dumps(lie))
 

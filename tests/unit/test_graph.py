@@ -185,6 +185,15 @@ def test_arrays_cannot_be_written():
         graph.targets[0] = 0
 
 
+@pytest.mark.parametrize("name", ["offsets", "targets", "labels", "directed", "edge_data"])
+def test_what_was_checked_cannot_be_set(name):
+    graph = as_graph([("a", "b")])
+    with pytest.raises(AttributeError, match=rf"a graph's {name} cannot be set: graph\.replace"):
+        setattr(graph, name, getattr(graph, name))
+    graph.name = "renamed"
+    assert graph.replace(directed=True).name == pickle.loads(pickle.dumps(graph)).name == "renamed"
+
+
 def test_pickle_whose_arrays_came_out_of_band():
     """As Dask sends them: at addresses that are no multiple of anything."""
     graph, buffers = as_graph(([3, 70], [70, 99])), []
