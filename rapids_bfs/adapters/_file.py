@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from .._core.arguments import file_path
+from .._core.arguments import file_path, flag
 from .._core.environment import WrongVariable
 from .._core.interrupts import interrupt_behind, is_interrupt
 from ..errors import InputError
@@ -165,7 +165,7 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
         raise InputError(f"{target} is a directory, not a file")
     if os.path.exists(target) and not os.path.isfile(target):
         raise InputError(f"{target} is a pipe or a device: give the name of a file")
-    if os.path.exists(target) and not force:
+    if not flag(force, "force") and os.path.exists(target):
         raise InputError(f"{target} exists: choose another name, or replace it with force=True")
     if not os.path.isdir(target.parent):
         raise InputError(f"{target}: there is no directory {target.parent}")

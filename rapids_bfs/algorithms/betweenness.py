@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import engines
+from .._core.arguments import flag
 from ..loading import as_graph
 from .batch import vertices_of_sources
 
@@ -54,6 +55,7 @@ def betweenness(
     >>> betweenness([("a", "b"), ("b", "c"), ("c", "d")])
     array([0., 2., 2., 0.])
     """
+    endpoints, edges = flag(endpoints, "endpoints"), flag(edges, "edges")
     graph = as_graph(graph)
     engine_ready = engines.betweenness(graph, engine)
     vertices = vertices_of_sources(graph, sources)

@@ -109,6 +109,16 @@ def test_flags_are_bools(option, value):
         assert bfs(GRAPH, 0, **{option: np.True_}).num_reached == 4
 
 
+@pytest.mark.parametrize("value", [0, 1, "no", None, np.ones(8, bool)], ids=repr)
+def test_flags_of_other_calls_are_bools(value, tmp_path):
+    """A mask for ``edges``, as other calls take it, is none here."""
+    for option in ("edges", "endpoints"):
+        refused(f"^{option} must be True or False, not", betweenness, GRAPH, **{option: value})
+    (tmp_path / "kept.npz").write_text("kept")
+    refused("^force must be True or False, not", GRAPH.save, tmp_path / "kept.npz", force=value)
+    assert (tmp_path / "kept.npz").read_text() == "kept"
+
+
 @pytest.mark.parametrize("graph", [{"a": 1}, {"a": None}, (np.int64(1), np.int64(2)), (object, object)], ids=repr)
 def test_what_is_no_graph_is_refused(graph):
     refused("instead of a list of its neighbours|a column of ids is an array or a list", as_graph, graph)
