@@ -136,6 +136,6 @@ def test_columns_whose_names_are_no_strings_are_named_as_they_are() -> None:
     frame = pd.DataFrame([[3, 1, 2], [4, 2, 3]])
     assert list(as_graph(frame, source=1, target=np.int64(2))) == [1, 2, 3]
     levels = frame.set_axis(pd.MultiIndex.from_tuples([("x", 1), ("x", 2), ("y", 1)]), axis=1)
-    assert list(as_graph(levels, source=("x", 2), target=("y", 1))) == [1, 2, 3]
-    with pytest.raises(InputError, match="no column '5'"):
+    assert list(as_graph(levels, source=("x", np.int64(2)), target=("y", 1))) == [1, 2, 3]
+    with pytest.raises(InputError, match="no column 5;"):
         as_graph(frame, source=5, target=1)
