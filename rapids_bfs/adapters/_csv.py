@@ -236,7 +236,9 @@ def _csv_place(message: str, names: list[str], header: bool) -> str:
         return f": {message.splitlines()[0]:.200}"
     row = f", row {int(at[1]) - 1 - header} (from 0): "
     if value := re.search(r"CSV column #(\d+): .*invalid value '(.*)'", message, re.DOTALL):
-        return f", column {names[int(value[1])]!r}{row}{quoted(value[2])} is not an integer, as the first ids are"
+        large = INTEGER.fullmatch(value[2]) and len(value[2].strip().lstrip("+-0")) > 18
+        problem = "is beyond int64" if large else "is not an integer, as the first ids are"
+        return f", column {names[int(value[1])]!r}{row}{quoted(value[2])} {problem}"
     return f"{row}{message[at.end() :].splitlines()[0]:.200}"
 
 

@@ -59,6 +59,7 @@ BAD = {
     "el text": ("a.el", "a b\n", "a.el, line 1: 'a' is not a number"),
     "el huge": ("a.el", f"0 {2**60}\n", "a.el: a graph of .* vertices needs .* EiB"),
     "csv text": ("a.csv", "u,w,v\n0,z,1\n1,z,x\n", r"a.csv, column 'v', row 1 \(from 0\): 'x' is not an integer"),
+    "csv huge": ("a.csv", f"u,v\n0,{2**64}\n", rf"a.csv, column 'v', row 0 \(from 0\): '{2**64}' is beyond int64"),
     "csv null": ("a.csv", "u,v\n0,1\n1,\n", r"a.csv, column 'v', row 1 \(from 0\): null"),
     "csv null name": ("a.csv", "u,v\na,b\n,a\n", r"a.csv, column 'u', row 1 \(from 0\): null"),
     "csv negative": ("a.csv", "u,v\n0,1\n1,-4\n", r"a.csv, column 'v', row 1 \(from 0\): -4 is negative"),
