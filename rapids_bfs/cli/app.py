@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from shutil import get_terminal_size
 from typing import Annotated, Any
 
@@ -13,7 +14,10 @@ from ..report.console import screen
 
 
 class Command(TyperCommand):
-    """A command whose help shows flags without ``<bool>``."""
+    """A command whose help shows flags without ``<bool>``, and breaks paragraphs where the terminal ends alone."""
+
+    def __init__(self, *args: Any, help: str | None = None, **options: Any) -> None:
+        super().__init__(*args, help=re.sub(r"(?<!\n)\n(?=\S)", " ", help or ""), **options)
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _plain_flags(super().get_params(ctx))

@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from importlib.metadata import version
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 
 import networkx as nx
@@ -273,6 +274,16 @@ def test_help_breaks_no_example_and_calls_no_flag_a_bool(rapids_bfs, command):
     assert "<bool>" not in said
     examples = said.partition("Examples")[2].partition("\N{BOX DRAWINGS LIGHT ARC DOWN AND RIGHT}")[0].splitlines()[1:]
     assert all(row.startswith("   rapids-bfs ") for row in examples if row.strip())
+
+
+@pytest.mark.parametrize("command", ["compare", "warmup", "datasets"])
+def test_help_breaks_lines_at_the_end_of_the_terminal_alone(command):
+    program = [sys.executable, "-m", "rapids_bfs", command, "--help"]
+    said = subprocess.run(program, env=os.environ | {"COLUMNS": "80"}, capture_output=True, check=True, timeout=600)
+    prose = [row.strip() for row in said.stdout.decode().partition("Examples")[0].splitlines()]
+    broken = [(row, after) for row, after in pairwise(prose) if row and after]
+    assert broken
+    assert all(len(f" {row} {after.split()[0]}") > 78 for row, after in broken)
 
 
 def test_help_lists_the_parts_of_warmup(rapids_bfs):
