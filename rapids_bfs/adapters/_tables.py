@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
-from .._core.arguments import quoted
+from .._core.arguments import is_integer, quoted
 from .._core.csr.building import BLOCK, Pairs
 from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
@@ -134,9 +134,9 @@ def _nulls(array: pa.Array) -> pa.Array | None:
 
 
 def choose_columns(
-    names: Sequence[str],
-    source: str | None,
-    target: str | None,
+    titles: Sequence[Any],
+    source: Any,
+    target: Any,
     where: str,
     edge_data: Iterable[str] | None = None,
     index: Iterable[Any] = (),
@@ -144,8 +144,16 @@ def choose_columns(
     """Places and names of the source and target columns: those asked for, else a usual pair, else the only two
     besides ``edge_data``.
 
+    The titles of a frame may be numbers, if it was read without a header, or tuples, if they have several levels: these
+    are asked for as they are, and named by their strings.
+
     Raises `InputError` listing the columns there are, or if a usual name is that of the frame's ``index`` instead.
     """
+    names = list(map(str, titles))
+    source, target = (
+        names[titles.index(each)] if (is_integer(each) or isinstance(each, tuple)) and each in titles else each
+        for each in (source, target)
+    )
     listed = ", ".join(map(quoted, names[:MAX_LISTED])) + (", ..." if len(names) > MAX_LISTED else "")
     there = f"its columns are {listed}" if names else "it has no columns"
     for asked in (source, target):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._core import rapids
-from .._core.arguments import elements, is_integer, quoted
+from .._core.arguments import elements, quoted
 from .._core.interrupts import is_interrupt
 from ..errors import InputError
 from ..graph import Categories, Graph
@@ -85,15 +85,8 @@ def _from_pandas(
 
     if not isinstance(obj, pd.DataFrame):
         raise InputError(f"{name}: a pandas {type(obj).__name__} is not a table of edges: give a DataFrame")
-    labels: list[Any] = list(
-        obj.columns
-    )  # numbers if the frame was read without a header, tuples if it has several levels
-    names = list(map(str, labels))
-    source, target = (
-        names[labels.index(each)] if (is_integer(each) or isinstance(each, tuple)) and each in labels else each
-        for each in (source, target)
-    )
-    places, columns = choose_columns(names, source, target, name, edge_data, obj.index.names)
+    names = [str(column) for column in obj.columns]
+    places, columns = choose_columns(list(obj.columns), source, target, name, edge_data, obj.index.names)
     options["data"] = carried(edge_data, names, columns, len(obj), name, lambda place: obj.iloc[:, place])
     series = [obj.iloc[:, place] for place in places]
     arrays = [array_of(ids) for ids in series]

@@ -67,7 +67,7 @@ def from_cudf(
         if is_proxy(obj):
             obj, frame = obj.as_gpu_object(), PROXY
         names = [str(column) for column in obj.columns]
-        (i, j), columns = choose_columns(names, source, target, name, edge_data, obj.index.names)
+        (i, j), columns = choose_columns(list(obj.columns), source, target, name, edge_data, obj.index.names)
         ids = obj[obj.columns[i]], obj[obj.columns[j]]
     ids = tuple(_without_categories(each) for each in ids)
     for series, column in zip(ids, columns, strict=True):

@@ -28,8 +28,7 @@ def edge_columns(obj: Any, source: str | None, target: str | None, name: str) ->
     """The frame of the two columns that hold the edges, and their names."""
     from ._tables import choose_columns
 
-    names = [str(column) for column in obj.columns]
-    (i, j), columns = choose_columns(names, source, target, name, index=obj._meta.index.names)
+    (i, j), columns = choose_columns(list(obj.columns), source, target, name, index=obj._meta.index.names)
     return obj[[obj.columns[i], obj.columns[j]]], columns
 
 

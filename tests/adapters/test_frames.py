@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import dask.dataframe
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -134,7 +135,8 @@ def test_frames_of_derived_classes() -> None:
 
 def test_columns_whose_names_are_no_strings_are_named_as_they_are() -> None:
     frame = pd.DataFrame([[3, 1, 2], [4, 2, 3]])
-    assert list(as_graph(frame, source=1, target=np.int64(2))) == [1, 2, 3]
+    for edges in (frame, dask.dataframe.from_pandas(frame, npartitions=2)):
+        assert list(as_graph(edges, source=1, target=np.int64(2))) == [1, 2, 3]
     levels = frame.set_axis(pd.MultiIndex.from_tuples([("x", 1), ("x", 2), ("y", 1)]), axis=1)
     assert list(as_graph(levels, source=("x", np.int64(2)), target=("y", 1))) == [1, 2, 3]
     with pytest.raises(InputError, match="no column 5;"):
