@@ -246,17 +246,6 @@ bool offers_turn() {
 
 Block& block_here() { return current->blocks[blockIdx.x]; }
 
-void* memory_of(Block& block, const void* key, std::size_t bytes, std::size_t alignment) {
-    for (const Shared& each : block.shared) {
-        if (each.key == key) return each.memory.get();
-    }
-    void* memory = nullptr;
-    if (posix_memalign(&memory, std::max(alignment, sizeof(void*)), bytes)) std::abort();
-    std::memset(memory, static_cast<int>(current->random.below(256)), bytes);
-    block.shared.push_back({key, {memory, std::free}});
-    return memory;
-}
-
 }  // namespace
 
 const char* run(const Shape& shape, void (*thread)(const void*), const void* kernel) {
@@ -330,7 +319,15 @@ std::uint64_t nanoseconds() {
 }
 
 void* shared(const void* key, std::size_t bytes, std::size_t alignment) {
-    return memory_of(block_here(), key, bytes, alignment);
+    std::vector<Shared>& all = block_here().shared;
+    for (const Shared& each : all) {
+        if (each.key == key) return each.memory.get();
+    }
+    void* memory = nullptr;
+    if (posix_memalign(&memory, std::max(alignment, sizeof(void*)), bytes)) std::abort();
+    std::memset(memory, static_cast<int>(current->random.below(256)), bytes);
+    all.push_back({key, {memory, std::free}});
+    return memory;
 }
 
 unsigned char* dynamic_shared() {

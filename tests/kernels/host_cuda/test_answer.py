@@ -136,7 +136,7 @@ def counts(monkeypatch):
 @pytest.mark.parametrize("dtype", [SHORT, LONG])
 def test_a_search_takes_one_more_launch_at_most(dtype, gaps, return_predecessors, counts, monkeypatch):
     """And no memory but that of its answer, one search over what the last one left, from isolated vertices too."""
-    tuning = replace(DEFAULT, threads=64, grid=2, cluster=1, capacity=64)
+    tuning = replace(DEFAULT, threads=64, grid=2, capacity=64)
     for seed in range(4):
         rng = np.random.default_rng(seed)
         graph = random_graph(rng, most_vertices=60, most_edges=70)

@@ -40,7 +40,7 @@ TUNINGS = {
     "to and fro": replace(WIDE, single_block_edges=6, wide=12, alpha=4, patience=2),
 }
 SHORT, LONG = np.int32, np.int64
-BY_DEFAULT = replace(direction_optimizing.DEFAULT, threads=64, cluster=1)
+BY_DEFAULT = replace(direction_optimizing.DEFAULT, threads=64)
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,7 @@ def host(monkeypatch):
 
 
 def search_of(graph, tuning, seed=5):
-    """On one to four blocks, or for deep levels on two to four."""
+    """On one to four blocks; on two to four if the tuning leaves the grid open, as those of deep levels do."""
     search = DirectionOptimizing(graph, HostDevice(seed, blocks=4), BY_DEFAULT).deterministic
     search.tune(replace(tuning, grid=1 + seed % 4 if tuning.grid else 2 + seed % 3))
     return search
@@ -218,7 +218,7 @@ def test_wide_levels_after_deep_ones():
 
 
 def test_deep_levels_of_few_steps():
-    """Where rows are long, keys have bits for few of them."""
+    """Where rows are long, keys have bits for the places of few levels."""
     search = search_of(generate("star:70"), replace(DEEP, deep_chunks=1 << 10, meet=16))
     assert search.parameters.meet == (PATH_BITS - 10) // 7
     assert_sequential(search, np.array([9]))
@@ -295,20 +295,21 @@ FAULTS = {
         "won[k] = won[k] && valid && !remembers(neighbor[k]); if (won[k]) remember(neighbor[k]);",
         search_deep,
     ),
-    "deep: the block of a smaller key comes too late": Fault(
+    "deep: the first key of a vertex stays": Fault(
         "before[k] = atomicMin(s.keys + neighbor[k], key[k]);",
         "before[k] = atomicCAS(s.keys + neighbor[k], NO_KEY, key[k]);",
         search_deep,
     ),
+    "deep: the first block's share for all": Fault("shared[first_slot + i]", "shared[i]", search_deep),
     "deep: without room, none go back": Fault(
         "last < b.level && last == b.met_level",
         "false",
         *(test_deep_levels_without_room, 8),
     ),
-    "deep: vertices that have a smaller key": Fault(
+    "deep: chunks whose vertex has a smaller key join the frontier": Fault(
         "chunk.rest > 0 && s.keys[chunk.vertex] == chunk.key", "chunk.rest > 0", test_wide_levels_after_deep_ones
     ),
-    "deep: a masked predecessor": Fault(
+    "deep: predecessors of any level": Fault(
         "level_of(theirs) == level && theirs < best", "theirs < best", search_graphs, "deep"
     ),
     "the next search: ranks of the last": Fault(
