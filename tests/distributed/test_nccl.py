@@ -494,7 +494,7 @@ class TestAborts:
         beginning.join()
 
     def test_the_process_ends_after_an_abort(self):
-        """NCCL is unloaded at the end of the process, which would crash the watchdog in the midst of an abort."""
+        """NCCL is unloaded at the end of the process, where a watchdog in the midst of an abort would crash."""
         program = """
 import threading, time
 from types import SimpleNamespace

@@ -294,7 +294,7 @@ def test_work_that_an_interrupt_keeps_from_its_end_does_not_keep_memory():
 
 
 def test_the_process_ends_after_what_is_being_freed():
-    """NCCL and CUDA are unloaded at the end of the process, which crashed the thread that freed a communicator."""
+    """NCCL and CUDA are unloaded at the end of the process, where a thread that frees a communicator would crash."""
     program = """
 import time
 from rapids_bfs.distributed.peer_memory import freeing

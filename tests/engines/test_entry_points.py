@@ -69,7 +69,7 @@ FAULTS = {  # the entry point, what else the module says, and the fault
         "class Panic(BaseException): pass\nraise Panic('unwrap')",
         r"which cannot be loaded \(Panic: unwrap\)",
     ),
-    "enumeration": (  # whose code a signal's default handler has too
+    "enumeration": (  # SIG_DFL is one: its class has the same ``__call__``, but is no handler that raises
         "bad = :Bad",
         "import enum\nenum.Enum('A', 'a')('b')",
         r"which cannot be loaded \(ValueError: 'b' is not a valid A\)",
@@ -165,7 +165,7 @@ def test_what_raises_when_it_is_asked_cannot_run(monkeypatch):
 
 
 def test_a_reason_may_pass(monkeypatch):
-    """A signal handler that searches while the engine is first imported finds half of a module."""
+    """Such as that of a signal handler that searches while the engine is first imported: it finds half of a module."""
     monkeypatch.setattr(Raising, "unavailable", lambda self: reason)
     monkeypatch.setitem(registered(), "raising", Raising())
     resolve.cache_clear()
@@ -206,7 +206,7 @@ HANDLERS = {"raises": stop, "exits": lambda *_: sys.exit("terminated")}
 
 @pytest.fixture(params=HANDLERS)
 def handled(request, monkeypatch):
-    """A handler of the signal that the other's code sends, which raises."""
+    """A handler that raises, of the signal that the code of an engine sends while ``builtins.stops`` is there."""
     before = signal.signal(signal.SIGTERM, HANDLERS[request.param])
     monkeypatch.setattr("builtins.stops", True, raising=False)
     yield
@@ -214,7 +214,7 @@ def handled(request, monkeypatch):
 
 
 def test_what_a_signal_handler_raises_goes_through(install, handled, monkeypatch):
-    """It is about the call, such as that its time is over, and not about the engine, which is loaded by the next."""
+    """It concerns the call, whose time may be up, and not the engine, which the next call loads."""
     text = "import builtins, signal\nif hasattr(builtins, 'stops'): signal.raise_signal(signal.SIGTERM)\n"
     text += "class Bad(Good): name = 'bad'"
     install("bad = :Bad", text=text)

@@ -294,7 +294,7 @@ def test_the_import_of_a_package_of_rapids(cupy_there, handled, monkeypatch):
 
 
 class Toolkit:
-    """numba.cuda, as if an alarm came while its toolkit is sought."""
+    """numba.cuda, with an alarm while its toolkit is looked for."""
 
     @property
     def cudadrv(self):
@@ -311,7 +311,7 @@ def test_the_first_use_of_numba_cuda(handled, monkeypatch, imported):
 
 
 def test_the_name_of_a_package(handled):
-    """Metadata that lack anything are passed over."""
+    """It may be missing from the metadata, which is no error."""
 
     class Point:
         value = "package.module:Engine"

@@ -165,7 +165,7 @@ assert threading.stack_size() == {size}
 
 
 def test_a_signal_handler_imports_what_is_being_imported(tmp_path):
-    """Another thread waited for the import by the main thread, which waited for that thread."""
+    """Another thread would wait for the import by the main thread, which would wait for that thread."""
     (tmp_path / "half.py").write_text("import signal; signal.raise_signal(signal.SIGTERM)\nwhole = True")
     run(
         f"""
