@@ -67,7 +67,7 @@ class Pool:
 
     def team(self, things: int | None = None, few: int = FEW, most: int | None = None) -> tuple[np.ndarray, int]:
         """The last two arguments of a kernel that a team helps with: the team, and the number of threads: one for fewer
-        than ``few`` items, else all, but at most ``most``. Raises `WrongVariable` if Numba is not to compile it."""
+        than ``few`` items, else all, but at most ``most``. Raises `WrongVariable` if NUMBA_DISABLE_JIT is set."""
         if numba.config.DISABLE_JIT:
             raise WrongVariable("NUMBA_DISABLE_JIT is set, and kernels only run compiled: unset it")
         threads = 1 if things is not None and things < few else self.size

@@ -84,8 +84,8 @@ def _start(file: File) -> Start:
         start.lines += 1
     start.sign = start.sign or SIGNS[0]
     if pa.types.is_large_string(start.type):
-        second = next((FIELD.findall(line)[:2] for line in lines if line and not line.startswith(SIGNS)), [""])
-        start.doubtful = not pa.types.is_large_string(type_of_ids(second))
+        second = next((FIELD.findall(line)[:2] for line in lines if line and not line.startswith(SIGNS)), None)
+        start.doubtful = second is not None and not pa.types.is_large_string(type_of_ids(second))
     return start
 
 
@@ -96,7 +96,10 @@ def _lines(file: File) -> Iterator[str]:
 
 
 def read_snap(file: File, *, vertices: int | None = None, directed: bool | None = None) -> Graph:
-    """A graph from an edge list whose ids are integers, or strings unless the first two are numbers."""
+    """A graph from an edge list whose ids are integers, or strings unless the first two are numbers.
+
+    Warns if the first two are strings above numbers, since no line is skipped as a header.
+    """
     start = _start(file)
     if start.bipartite:
         raise InputError(

@@ -143,7 +143,7 @@ def _as_array(ids: Any, where: str) -> np.ndarray:
             array = np.asarray(ids)
         except (TypeError, ValueError):  # ids of several kinds
             array = np.empty(0, object)
-        rounded = array.dtype.kind == "f" and all(map(is_integer, ids))  # integers that no one type of NumPy's holds
+        rounded = array.dtype.kind == "f" and all(map(is_integer, ids))  # integers without a common type in NumPy
         if array.dtype.kind in "iufb" and not rounded:
             return array
     return np.fromiter(ids, object, len(ids))

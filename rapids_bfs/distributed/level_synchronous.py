@@ -62,7 +62,7 @@ class Answer:
 
 
 class Request(NamedTuple):
-    """The arguments of a search, of all ranks."""
+    """The arguments of a search, for all ranks."""
 
     sources: Sequence[Sequence[int] | np.ndarray]  # local ids of the sources that each rank owns
     target: tuple[int, int] | None  # its owner and its local id there
@@ -70,7 +70,7 @@ class Request(NamedTuple):
     predecessors: bool
     trace: bool
     search_id: int  # different for each search
-    vertices: np.ndarray | None  # bitmap of those that it may enter; None: all, as always on GPUs
+    vertices: np.ndarray | None  # bitmap of the vertices that it may enter; None: all, as always on GPUs
 
     def target_on(self, rank: int) -> int:
         """The local id of the target; -1 if there is none or another rank owns it."""
@@ -186,7 +186,7 @@ def search(
 
 
 def request_of(partitioning: Partitioning, sources: np.ndarray, options: Options, search_id: int) -> Request:
-    """The request of the search that `search` describes."""
+    """The request for a search with the arguments of `search`."""
     depth_limit, target = INT32_LIMIT if options.depth_limit is None else options.depth_limit, None
     if options.target is not None:
         target = divmod(options.target, partitioning.stride)

@@ -135,7 +135,7 @@ _shared: weakref.WeakValueDictionary[tuple[int, tuple[int, ...], float], Ranks] 
 
 @atexit.register
 def _end() -> None:
-    """Wait for a running abort: NCCL is unloaded next, which crashes a thread that is in a call of it."""
+    """Wait for a running abort: NCCL is unloaded next, and a thread inside it would crash."""
     for ranks in tuple(_shared.values()):
         if ranks._lock.acquire(timeout=PARTING):
             ranks._lock.release()

@@ -29,7 +29,7 @@ OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
 PEER_ACCESS_ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled, which CuPy does not name
 FOLDERS = ("/dev/shm", tempfile.gettempdir())  # for the files of leases
 PAUSE = 0.2  # seconds between two attempts to free memory that is in use
-PARTING = 10.0  # seconds that the process waits at its end for a thread that frees memory or aborts NCCL's ranks
+PARTING = 10.0  # seconds that the process waits at its end for memory to be freed, and for NCCL's ranks to be aborted
 
 
 class Offer(NamedTuple):
@@ -191,7 +191,7 @@ class AtWork:
             self._changed.notify_all()
 
     def _running(self) -> bool:
-        """Does a call run? Those are forgotten that an interrupt kept from removing their references."""
+        """Is any call running? Drops the references that an interrupt kept calls from removing."""
         self._calls.difference_update([call for call in tuple(self._calls) if call() is None])
         return bool(self._calls)
 
@@ -251,7 +251,7 @@ in_each_child(_renew)
 
 @atexit.register
 def _end() -> None:
-    """End the thread that frees memory: CUDA and NCCL are unloaded next, which crashes a thread that is in a call."""
+    """End the thread that frees memory: CUDA and NCCL are unloaded next, and a thread inside them would crash."""
     if freeing.cache_info().currsize:
         ended = threading.Event()
         freeing().put(partial(_stop, ended))

@@ -129,7 +129,7 @@ class PersistentSearch:
         self.stale = True  # True until a search has ended, and after one that failed
         self.running = False
         self.answers: Answers | None = None
-        self.ahead: Answers | None = None  # of the next search, which writes there
+        self.ahead: Answers | None = None  # of the next search, whose parameters point there
         self.timeout = 0.0
         self.trace: Any = None  # allocated by the first search that is traced
 
@@ -227,10 +227,10 @@ class PersistentSearch:
             x.timeout, self.timeout = int(timeout * NANOSECONDS), timeout
 
     def _answer_in(self, answers: Answers) -> None:
-        """Let the next search write to these arrays. There are no others ahead."""
+        """Have the next search write to these arrays, where none are `ahead`."""
         self.device_partition.answer_in(answers)
         self.device_partition.s.fresh = CLEARED if answers.cleared else FRESH
-        self.ahead = answers  # once all parameters are set
+        self.ahead = answers  # last: after an interrupt, no arrays are ahead without their parameters
 
     def _write_sources(self, sources: Sequence[int] | np.ndarray) -> None:
         """Write these where the kernel reads them."""
@@ -248,9 +248,8 @@ class PersistentSearch:
     def allocate_ahead(self) -> None:
         """Allocate the next answer while the device is busy, unless it is large or memory is short.
 
-        A launch has copied its parameters, so those of the next search are set as far as they are known.
-
-        Its predecessors are set to -1 after this search, while the host goes on.
+        Its predecessors are set to -1 after this search, while the host goes on. The parameters that say where it goes
+        are set already: the running kernel has a copy of its own.
         """
         if not self.allocates_ahead:
             return

@@ -111,7 +111,7 @@ def _change_mark(graph: ConvertedGraph) -> tuple[Callable[[], Any], Any]:
     """A function, and the object that it returns until the graph changes; as fast as taking an item."""
     if graph.state is None:  # changes leave no mark
         raise FallBack
-    if hasattr(graph.origin, "_graph"):
+    if hasattr(graph.origin, "_graph"):  # a view: a change of its graph leaves its own cache as it is
         return lambda: graph.is_current, True
     return partial(graph.origin.__networkx_cache__.get, MARK), graph.state[0]
 

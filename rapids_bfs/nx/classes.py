@@ -28,7 +28,8 @@ READ_BY = frozenset(DATA | VIEWS | METHODS | COUNTS | COPIES | SPECIAL)
 DICT_READ_BY = frozenset(SPECIAL | {"__missing__", "keys", "values", "items", "get"})
 FILTERS = "networkx.classes.filters"
 MARK = "rapids_bfs: unchanged"  # a key of NetworkX's cache, which a change empties
-# NetworkX's methods that empty it only after their last change, and may ask us before: by an iterator of the user's.
+# The code of NetworkX's methods that empty it only after their last change. Before that, an iterator that the user
+# passed to them may call this backend.
 WRITERS = frozenset(
     getattr(getattr(cls, f"{change}_from"), "__code__", None)
     for cls in (nx.Graph, nx.DiGraph)
@@ -63,8 +64,9 @@ def state_of(graph: Any) -> tuple[object, ...] | None:
     changed, and the sets of nodes that views show have as many nodes (see `sets_shown`).
 
     When a graph changes, NetworkX empties the cache that it keeps with it, but not the caches of its views, which show
-    the graph without a copy. Nor if the change fails half way: mostly that leaves another number of nodes. None if it
-    is unknown: the graph has no cache, or a function of the user's decides what the view shows.
+    the graph without a copy. If a change raises half way, NetworkX empties none, so the number of nodes counts too: it
+    finds most of these. None if the state is unknown: the graph has no cache, or a function of the user's decides what
+    the view shows.
     """
     marks: list[object] = []
     view = graph
@@ -91,7 +93,7 @@ def sets_shown(graph: Any) -> Iterator[set[Any]]:
 
 
 def is_being_written(graph: Any) -> bool:
-    """Is the graph, or one that it shows, in the midst of one of the `WRITERS` of this thread?"""
+    """Is this thread inside one of the `WRITERS`, on the graph or one that it shows?"""
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         if frame.f_code in WRITERS and _shows(graph, frame.f_locals["self"]):
@@ -101,6 +103,7 @@ def is_being_written(graph: Any) -> bool:
 
 
 def _shows(view: Any, graph: Any) -> bool:
+    """Is ``view`` the graph, or a view of it, or of a view of it?"""
     while view is not None and view is not graph:
         view = getattr(view, "_graph", None)
     return view is graph

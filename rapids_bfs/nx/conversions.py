@@ -67,7 +67,7 @@ def converted(origin: Any) -> ConvertedGraph:
 def as_it_is_now(conversion: ConvertedGraph) -> ConvertedGraph:
     """The conversion, or a new one if the graph may have changed since.
 
-    `FallBack` if it cannot be converted, or is changed meanwhile.
+    `FallBack` if it cannot be converted, or is being changed.
     """
     if is_being_written(conversion.origin):
         raise FallBack
