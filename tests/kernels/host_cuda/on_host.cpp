@@ -32,8 +32,7 @@ constexpr unsigned LATE = 16;            // one in so many stores into memory of
 constexpr long MAX_SWITCHES = 1L << 23;  // with more, a launch counts as endless
 
 struct Fiber {
-    ucontext_t context;  // where it begins
-    void* left[5];       // where it left off, by `__builtin_setjmp`: `swapcontext` makes two system calls
+    void* left[5];  // where it left off, by `__builtin_setjmp`: `swapcontext` makes two system calls
     bool begun;
     void* stack;  // null for the host until it is known
     std::size_t stack_bytes;
@@ -128,6 +127,7 @@ struct Launch {
     void (*thread)(const void*);
     const void* kernel;
     Random random;
+    ucontext_t beginning;  // of the fiber that begins: one for all, as each takes a kilobyte
     Stacks stacks;
     std::vector<Fiber> fibers;
     std::vector<Fiber*> ready;
@@ -149,6 +149,18 @@ void arrived_from(Fiber* self) {
     if (!current->host.stack) current->host.stack = const_cast<void*>(bottom), current->host.stack_bytes = bytes;
 }
 
+void run_thread();
+
+void begin(Fiber* fiber) {
+    fiber->begun = true;
+    ucontext_t& context = current->beginning;
+    context.uc_stack.ss_sp = fiber->stack;
+    context.uc_stack.ss_size = STACK_BYTES;
+    makecontext(&context, run_thread, 0);
+    context.uc_stack.ss_size = 0;  // otherwise AddressSanitizer unpoisons the whole stack at each switch
+    setcontext(&context);
+}
+
 __attribute__((noinline)) void switch_to(Fiber* next, bool for_good = false) {
     Fiber* const self = current->running;
     if (self == next) return;
@@ -162,8 +174,7 @@ __attribute__((noinline)) void switch_to(Fiber* next, bool for_good = false) {
     __sanitizer_start_switch_fiber(for_good ? nullptr : &self->fake_stack, next->stack, next->stack_bytes);
     if (__builtin_setjmp(self->left) == 0) {
         if (next->begun) __builtin_longjmp(next->left, 1);
-        next->begun = true;
-        setcontext(&next->context);
+        begin(next);
     }
     arrived_from(current->running);
 }
@@ -215,6 +226,7 @@ Launch::Launch(const Shape& shape, void (*thread)(const void*), const void* kern
       random{shape.seed},
       fibers(shape.blocks * shape.threads),
       blocks(shape.blocks) {
+    getcontext(&beginning);
     unfinished = fibers.size();
     offers = 1 + random.below(MAX_OFFERS);
     for (unsigned block = 0; block < shape.blocks; ++block) {
@@ -227,11 +239,6 @@ Launch::Launch(const Shape& shape, void (*thread)(const void*), const void* kern
             fiber.stack = stacks[&fiber - fibers.data()];
             fiber.stack_bytes = STACK_BYTES;
             fiber.block = block, fiber.thread = thread, fiber.speed = speed;
-            getcontext(&fiber.context);
-            fiber.context.uc_stack.ss_sp = fiber.stack;
-            fiber.context.uc_stack.ss_size = STACK_BYTES;
-            makecontext(&fiber.context, run_thread, 0);
-            fiber.context.uc_stack.ss_size = 0;  // otherwise AddressSanitizer unpoisons the whole stack at each switch
             ready.push_back(&fiber);
         }
     }
