@@ -13,9 +13,16 @@ from rapids_bfs.engines import registered
 from .record import Record
 from .tables import View
 
+
+def fewer_than(gpus: int) -> str | None:
+    """None if this machine has so many, or how many it has."""
+    return None if (here := len(driver().devices)) >= gpus else f"this machine has {here}"
+
+
 NEEDS: dict[str, Callable[[], str | None]] = {
     "GPU": lambda: registered()["cupy"].unavailable(),
-    "two GPUs": lambda: None if len(driver().devices) > 1 else f"this machine has {len(driver().devices)}",
+    "two GPUs": lambda: fewer_than(2),
+    "four GPUs": lambda: fewer_than(4),
     "Numba-CUDA": lambda: registered()["numba-cuda"].unavailable(),
     "cuGraph": lambda: package_missing("cugraph"),
     "nx-cugraph": lambda: package_missing("nx_cugraph"),

@@ -61,7 +61,7 @@ def engines_table(record: Record) -> Table:
 def large_table(record: Record) -> Table:
     return "source | ms | GTEPS | reached | depth", (
         [run["source"], run["ms"], run["edges"] / run["ms"] / 1e6, run["reached"], run["depth"]]
-        for run in (record["runs"] if "runs" in record else record["engines"][0]["runs"])
+        for run in record["engines"][0]["runs"]
     )
 
 
@@ -72,11 +72,13 @@ def graph500_table(record: Record) -> Table:
 
 
 WITH_CUGRAPH, GPUS = ("GPU", "Numba-CUDA", "cuGraph"), ("GPU", "two GPUs")
-WITH_RAPIDS, ON_TWO = partial(engines, engines=ON_GPU, sources=16), partial(graph500, scale=29, gpus=2)
+WITH_RAPIDS = partial(engines, engines=ON_GPU, sources=16)
+ON_TWO, ON_FOUR = partial(graph500, scale=29, gpus=2), partial(graph500, scale=30, gpus=4)
 CASES = [
     Case("engines", "the CPU's engines side by side", engines, engines_table, file="rmat20"),
     Case("engines-gpu", "fourteen engines side by side", WITH_RAPIDS, engines_table, WITH_CUGRAPH, "rapids_rmat20"),
     Case("large", "a graph with more than 2**31 arcs on one device", large, large_table, ("GPU",)),
     Case("graph500", "the Graph500 benchmark on one GPU", graph500, graph500_table, ("GPU",), "graph500_26"),
     Case("graph500-gpus", "the same on two", ON_TWO, graph500_table, GPUS, "graph500_29"),
+    Case("graph500-4-gpus", "and on four", ON_FOUR, graph500_table, (*GPUS, "four GPUs"), "graph500_30"),
 ]
