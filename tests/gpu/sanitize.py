@@ -7,9 +7,10 @@ partitions follow one after another: they begin only where no other process comp
 
 racecheck watches shared memory, where no kernel may race at all. It does not follow barriers of part of a block, and
 sees races in the smallest kernel that has one between two barriers of the whole block; so its blocks of
-`direction_optimizing` are no larger than that part. Nor does it know the grid's barrier, which all blocks pass before
-and after those of a cluster access each other's memory, so that each of these has entered and none has exited: hazards
-that it reports for this reason alone do not count. It does not see global memory. The races there are known and benign:
+`direction_optimizing` and `deterministic` are no larger than that part. Nor does it know the grid's barrier, which all
+blocks pass before and after those of a cluster of Numba-CUDA access each other's memory, so that each of these has
+entered and none has exited: hazards that it reports for this reason alone do not count. It does not see global memory.
+The races there are known and benign:
 """
 
 import os
@@ -72,11 +73,12 @@ def search(threads, shapes):
     from rapids_bfs.generators import generate
 
     tuning = replace(direction_optimizing.DEFAULT, threads=threads)
-    whole = replace(gpu_deterministic.DEFAULT, grid=4, single_block_edges=0)
+    by_default = replace(gpu_deterministic.DEFAULT, threads=threads)
+    whole = replace(by_default, grid=4, single_block_edges=0)
     wide = replace(whole, wide=0, alpha=1 << 40, chunk=32)
-    together = replace(whole, deep=-1)
+    deep = replace(whole, deep=-1)
     siblings = replace(wide, patience=100, large=1 << 40)
-    deterministic = (gpu_deterministic.DEFAULT, whole, together, siblings, replace(wide, patience=1, share=2))
+    deterministic = (by_default, whole, deep, siblings, replace(wide, patience=1, share=2))
 
     for spec in shapes:
         graph = generate(spec)
