@@ -90,7 +90,8 @@ def versions() -> dict[str, str]:
 
 @cache
 def _installed() -> dict[str, str]:
-    """Read once, which takes as long as comparing a small graph: a process keeps the packages that it has imported."""
+    """The versions of installed packages. Read once: that takes as long as comparing a small graph, and a process keeps
+    the packages that it has imported."""
     found = {}
     for package in PACKAGES:
         with suppressed(PackageNotFoundError):

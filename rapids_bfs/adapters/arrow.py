@@ -74,9 +74,7 @@ def _refuse_objects(frame: Any, name: str) -> None:
             )
 
 
-def _from_pandas(
-    obj: Any, source: str | None, target: str | None, edge_data: Asked | None, *, name: str, **options: Any
-) -> Graph:
+def _from_pandas(obj: Any, source: Any, target: Any, edge_data: Asked | None, *, name: str, **options: Any) -> Graph:
     """A graph from a `pandas.DataFrame`; columns of Python objects that Arrow has no type for are ids as they are."""
     import pandas as pd
     import pyarrow as pa
