@@ -217,6 +217,13 @@ def test_wide_levels_after_deep_ones():
     search_deep(deep_chunks_of_block=12, wide=0, alpha=ALWAYS, chunk=32, patience=2)
 
 
+def test_more_deep_levels_than_keys_can_number(monkeypatch):
+    """Before they run out of numbers, here of 4 bits, blocks stop and begin again."""
+    of_four_bits = (("constexpr int PATH_BITS = 44;", "constexpr int PATH_BITS = 60;"), ("PATH_BITS == 44", "true"))
+    monkeypatch.setattr(HostDevice, "edits", {"deterministic": of_four_bits})
+    search_deep()
+
+
 def test_deep_levels_of_few_steps():
     """Where rows are long, keys have bits for the places of few levels."""
     search = search_of(generate("star:70"), replace(DEEP, deep_chunks=1 << 10, meet=16))
