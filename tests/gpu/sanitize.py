@@ -45,6 +45,8 @@ BENIGN = {
     "csr: mark": "threads that mark a vertex store the same",
     "validation: check": "threads that confirm a vertex store the same",
     "deterministic: settle": "as in direction_optimizing",
+    "deterministic: expand": "a key is read while others lower it: a thread that misses that gives neighbours keys that"
+    " lose to those of the lowered one",
     "distributed: expand": "a mark is read while others set it: a late reader of 0 loses the atomic OR",
     "announce": "a block may miss that the level is announced already: the atomic exchange decides which stores it",
 }
