@@ -64,6 +64,7 @@ class Ranks:
         self._lock = threading.Lock()  # a condition's own ``with`` can be interrupted on the way in and out
         self._begun = threading.Condition(self._lock)
         self._beginning: set[int] = set()  # ranks
+        _alive.add(self)
         start_thread(_watch, weakref.ref(self), timeout / CHECKS)
 
     @classmethod
@@ -131,13 +132,16 @@ class Ranks:
 
 
 _shared: weakref.WeakValueDictionary[tuple[int, tuple[int, ...], float], Ranks] = weakref.WeakValueDictionary()
+_alive: weakref.WeakSet[Ranks] = weakref.WeakSet()
 
 
 @atexit.register
 def _end() -> None:
-    """Wait for a running abort: NCCL is unloaded next, and a thread inside it would crash."""
-    for ranks in tuple(_shared.values()):
-        if ranks._lock.acquire(timeout=PARTING):
+    """Wait for running aborts, and let no other begin: NCCL is unloaded next, and a thread inside it would crash."""
+    end = monotonic() + PARTING
+    for ranks in tuple(_alive):
+        if ranks._lock.acquire(timeout=max(end - monotonic(), 0)):
+            ranks.failure = ranks.failure or "the process is ending"
             ranks._lock.release()
 
 

@@ -498,18 +498,57 @@ class TestAborts:
         program = """
 import threading, time
 from types import SimpleNamespace
-from rapids_bfs.distributed import nccl
+from rapids_bfs.distributed.nccl import Ranks
 aborting = threading.Event()
 def abort():
     aborting.set()
     time.sleep(0.5)
     print("aborted", flush=True)
-ranks = nccl._shared["these"] = nccl.Ranks({0: SimpleNamespace(abort=abort)}, ["a GPU"], 1e-3)
+ranks = Ranks({0: SimpleNamespace(abort=abort)}, ["a GPU"], 1e-3)
 ranks.deadlines[0] = 0
 aborting.wait()
 """
+        assert self.ended(program) == "aborted\n"
+
+    def test_the_process_does_not_wait_long_for_aborts(self):
+        """It waited for each of them in turn."""
+        program = """
+import threading, time
+from types import SimpleNamespace
+from rapids_bfs.distributed import nccl
+nccl.PARTING = 0.5
+aborting = threading.Barrier(21)
+def abort():
+    aborting.wait()
+    time.sleep(3600)
+everything = [nccl.Ranks({0: SimpleNamespace(abort=abort)}, ["a GPU"], 1e-3) for _ in range(20)]
+for ranks in everything:
+    ranks.deadlines[0] = 0
+aborting.wait()
+began = time.monotonic()
+nccl._end()
+print(time.monotonic() - began < 5)
+"""
+        assert self.ended(program) == "True\n"
+
+    def test_no_abort_begins_at_the_end_of_the_process(self):
+        program = """
+import time
+from types import SimpleNamespace
+from rapids_bfs.distributed import nccl
+ranks = nccl.Ranks({0: SimpleNamespace(abort=lambda: print("aborted", flush=True))}, ["a GPU"], 1.0)
+nccl._end()
+ranks.deadlines[0] = 0
+time.sleep(0.5)
+"""
+        assert self.ended(program) == ""
+
+    @staticmethod
+    def ended(program):
+        """What the program prints until its process has ended as it should."""
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-        assert (done.stdout, done.stderr, done.returncode) == ("aborted\n", "", 0)
+        assert (done.stderr, done.returncode) == ("", 0)
+        return done.stdout
 
     def test_no_collective_begins_after_an_abort(self, rank, calls):
         rank.abort("it broke")
