@@ -164,6 +164,33 @@ assert threading.stack_size() == {size}
     )
 
 
+def test_an_interrupt_of_a_module_that_searches_leaves_all_of_numba(tmp_path):
+    """In the thread that was interrupted half of it stayed, and no later search worked."""
+    search = "import rapids_bfs; found = rapids_bfs.bfs(rapids_bfs.load('path:70000'), 0).num_reached"
+    (tmp_path / "searches.py").write_text(search)
+    run(
+        f"""
+import os, signal, sys
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numba.core.types":
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupts())
+sys.path.insert(0, {str(tmp_path)!r})
+try:
+    import searches
+except KeyboardInterrupt:
+    pass
+else:
+    raise AssertionError("not interrupted")
+{search}
+assert found == 70_000
+""",
+        seconds=120,
+    )
+
+
 def test_a_signal_handler_imports_what_is_being_imported(tmp_path):
     """Another thread would wait for the import by the main thread, which would wait for that thread."""
     (tmp_path / "half.py").write_text("import signal; signal.raise_signal(signal.SIGTERM)\nwhole = True")
