@@ -95,6 +95,7 @@ def test_what_is_prepared_is_kept_weakly(client):
     graph._Impl._plc_graph = {"worker": "another"}
     drop_in.bfs(graph, 4)
     assert drop_in._prepared[graph] is not prepared
+    gc.collect()  # graphs of other tests
     kept = len(drop_in._prepared)
     del graph, prepared
     gc.collect()
