@@ -3,7 +3,6 @@
 import ctypes
 import gc
 import platform
-import subprocess
 import sys
 import threading
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from programs import run
 
 from rapids_bfs import InputError, TraversalError
 from rapids_bfs.distributed import communicators as communicator
@@ -546,8 +546,8 @@ time.sleep(0.5)
     @staticmethod
     def ended(program):
         """What the program prints until its process has ended as it should."""
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-        assert (done.stderr, done.returncode) == ("", 0)
+        done = run(program, seconds=60)
+        assert done.stderr == ""
         return done.stdout
 
     def test_no_collective_begins_after_an_abort(self, rank, calls):

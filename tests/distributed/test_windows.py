@@ -17,6 +17,7 @@ import pytest
 from fake_cuda import FIRST_SHIFT, FakeCuda
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import run
 
 from rapids_bfs._core.cuda import driver, nvml
 from rapids_bfs._core.cuda.peer_access import obstacle_of_all
@@ -301,8 +302,8 @@ from rapids_bfs.distributed.peer_memory import freeing
 freeing().put(lambda: time.sleep(0.5) or print("freed", flush=True) or True)
 freeing().put(lambda: print("and more", flush=True) or True)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=TIMEOUT)
-    assert (done.stdout, done.stderr, done.returncode) == ("freed\nand more\n", "", 0)
+    done = run(program, seconds=TIMEOUT)
+    assert (done.stdout, done.stderr) == ("freed\nand more\n", "")
 
 
 def test_the_process_does_not_wait_long_for_what_is_being_freed():
@@ -312,7 +313,7 @@ from rapids_bfs.distributed import peer_memory
 peer_memory.PARTING = 0.1
 peer_memory.freeing().put(lambda: time.sleep(3600))
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    run(program, seconds=60)
 
 
 def test_what_info_says(cuda):
