@@ -102,7 +102,7 @@ class PersistentSearch:
         """``sharing`` partitions are on this device, where their kernels must be resident at the same time."""
         self.device_partition, self.windows, self.layout = device_partition, windows, layout
         partition, device = device_partition.partition, device_partition.device
-        self.partition, self.rank, self.device = partition, communicator.rank, device
+        self.partition, self.device = partition, device
         words = -(-partition.own // (4 * WARP)) * 4
         with device.working():
             self.arrays = device_partition.allocate(
@@ -215,13 +215,14 @@ class PersistentSearch:
             with self.device.active():
                 self._answer_in(self.device_partition.allocate_answers(request.predecessors))
         self.answers, self.ahead = self.ahead, None
-        sources = request.sources[self.rank]
+        rank = self.partition.rank
+        sources = request.sources[rank]
         count = s.count = len(sources)
         if count == 1:  # the kernel finds the first among its parameters
             s.source = sources[0]
         elif count > 1:
             self._write_sources(sources)
-        s.depth_limit, s.target, s.number = request.depth_limit, request.target_on(self.rank), request.search_id
+        s.depth_limit, s.target, s.number = request.depth_limit, request.target_on(rank), request.search_id
         s.trace = self._trace_buffer() if request.trace else None
         if timeout != self.timeout:
             x.timeout, self.timeout = int(timeout * NANOSECONDS), timeout
