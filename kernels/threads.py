@@ -7,9 +7,11 @@ import threading
 from _thread import start_new_thread
 from functools import partial
 from importlib import _bootstrap, import_module
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 STACK = 8 << 20  # bytes; what a thread has by default on Linux. Importing Numba takes more than 64 KiB
+PAUSE = 0.05  # seconds between two looks whether a thread waits for an import
+_IMPORTS, _WAITS = _bootstrap._find_and_load.__code__, _bootstrap._ModuleLock.acquire.__code__
 _stacks = threading.RLock()  # the size of stacks is one for all threads
 _seen_small = False
 _size_of_stacks = ctypes.pythonapi.PyThread_get_stacksize  # `threading.stack_size` sets it to 0 when it is asked
@@ -26,23 +28,8 @@ def uninterrupted(function, *arguments, **named):
 
 
 def imported(name):
-    """The module of this name, of which no interrupt leaves half.
-
-    A signal handler may interrupt the import of another package to call this. Then another thread that needs that
-    package would wait for its import, and the import for that thread. So this thread itself imports then.
-    """
-    return import_module(name) if _is_importing() else uninterrupted(import_module, name)
-
-
-def _is_importing():
-    """Is this thread importing a module of another package?"""
-    ours = __name__.partition(".")[0]
-    frame = sys._getframe()
-    while frame is not None:
-        if frame.f_code is _bootstrap._find_and_load.__code__ and frame.f_locals["name"].partition(".")[0] != ours:
-            return True
-        frame = frame.f_back
-    return False
+    """The module of this name, of which no interrupt leaves half."""
+    return uninterrupted(import_module, name)
 
 
 def start_thread(function, *arguments):
@@ -65,9 +52,10 @@ def _in_another_thread(start, function):
     """`uninterrupted`, for which ``start`` starts the thread."""
     if threading.current_thread() is not threading.main_thread():
         return function()
-    outcome = SimpleQueue()
+    outcome, helper = SimpleQueue(), []
 
     def call():
+        helper.append(threading.get_ident())
         try:
             outcome.put((function(), None))
         except BaseException as error:
@@ -77,10 +65,38 @@ def _in_another_thread(start, function):
         start(call)
     except RuntimeError:  # too many threads, or the interpreter is shutting down
         call()
-    result, error = outcome.get()
+    result, error = _got(outcome, helper)
     if error is not None:
         raise error
     return result
+
+
+def _got(outcome, helper):
+    """What another thread puts into this queue. Raises `ImportError` if it waits for what this thread is importing.
+
+    A signal handler may have interrupted that import, which goes on once the handler has ended, or the package that is
+    imported extends Numba.
+    """
+    ours = set(_imports(sys._getframe()))
+    while True:
+        try:
+            return outcome.get(timeout=PAUSE if ours else None)
+        except Empty:
+            frame = sys._current_frames().get(helper[0]) if helper else None
+            awaited = {each.f_locals["self"].name for each in _frames(frame) if each.f_code is _WAITS}
+            if awaited & ours:
+                raise ImportError(f"{min(awaited)} is being imported: search when it has been") from None
+
+
+def _imports(frame):
+    """The names of the modules that the thread of this frame is importing."""
+    return (each.f_locals["name"] for each in _frames(frame) if each.f_code is _IMPORTS)
+
+
+def _frames(frame):
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def _start(function):

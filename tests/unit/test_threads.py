@@ -192,18 +192,48 @@ assert found == 70_000
 
 
 def test_a_signal_handler_imports_what_is_being_imported(tmp_path):
-    """Another thread would wait for the import by the main thread, which would wait for that thread."""
+    """Another thread waited for the import by the main thread, which waited for that thread."""
     (tmp_path / "half.py").write_text("import signal; signal.raise_signal(signal.SIGTERM)\nwhole = True")
     run(
         f"""
 import signal, sys
 from rapids_bfs.kernels.threads import imported
-found = []
-signal.signal(signal.SIGTERM, lambda *_: found.append(hasattr(imported("half"), "whole")))
+errors = []
+def handle(*_):
+    try:
+        imported("half")
+    except ImportError as error:
+        errors.append(str(error))
+signal.signal(signal.SIGTERM, handle)
 sys.path.insert(0, {str(tmp_path)!r})
 import half
-assert found == [False]
+assert errors == ["half is being imported: search when it has been"]
 assert imported("half").whole
+""",
+        seconds=20,
+    )
+
+
+def test_an_interrupt_in_a_module_that_is_being_imported_leaves_no_half_module(tmp_path):
+    """The main thread imported, and the interrupt left half of the package for the rest of the process."""
+    (tmp_path / "mine.py").write_text("from rapids_bfs.kernels.threads import imported; imported('slow')")
+    (tmp_path / "slow.py").write_text(
+        "import signal, time; signal.raise_signal(signal.SIGTERM); time.sleep(0.5)\ndone = 1"
+    )
+    run(
+        f"""
+import signal, sys
+from rapids_bfs.kernels.threads import imported
+def stop(*_):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGTERM, stop)
+sys.path.insert(0, {str(tmp_path)!r})
+try:
+    import mine
+except KeyboardInterrupt:
+    interrupted = True
+first = sys.modules["slow"]
+assert interrupted and imported("slow") is first and first.done
 """,
         seconds=20,
     )
