@@ -7,15 +7,26 @@ import threading
 from _thread import start_new_thread
 from functools import partial
 from importlib import _bootstrap, import_module
+from operator import attrgetter
 from queue import Empty, SimpleQueue
 
 STACK = 8 << 20  # bytes; what a thread has by default on Linux. Importing Numba takes more than 64 KiB
 PAUSE = 0.05  # seconds between two looks whether a thread waits for an import
-_IMPORTS, _WAITS = _bootstrap._find_and_load.__code__, _bootstrap._ModuleLock.acquire.__code__
 _stacks = threading.RLock()  # the size of stacks is one for all threads
 _seen_small = False
 _size_of_stacks = ctypes.pythonapi.PyThread_get_stacksize  # `threading.stack_size` sets it to 0 when it is asked
 _size_of_stacks.restype = ctypes.c_size_t
+
+
+def _code(name):
+    """The code of this function of the import system, which is not public; None if it has no such function."""
+    try:
+        return attrgetter(name)(_bootstrap).__code__
+    except AttributeError:
+        return None
+
+
+_IMPORTS, _WAITS = _code("_find_and_load"), _code("_ModuleLock.acquire")
 
 
 def uninterrupted(function, *arguments, **named):
@@ -83,14 +94,14 @@ def _got(outcome, helper):
             return outcome.get(timeout=PAUSE if ours else None)
         except Empty:
             frame = sys._current_frames().get(helper[0]) if helper else None
-            awaited = {each.f_locals["self"].name for each in _frames(frame) if each.f_code is _WAITS}
-            if awaited & ours:
-                raise ImportError(f"{min(awaited)} is being imported: search when it has been") from None
+            for each in _frames(frame):
+                if each.f_code is _WAITS and (name := getattr(each.f_locals.get("self"), "name", None)) in ours:
+                    raise ImportError(f"{name} is being imported: search when it has been") from None
 
 
 def _imports(frame):
     """The names of the modules that the thread of this frame is importing."""
-    return (each.f_locals["name"] for each in _frames(frame) if each.f_code is _IMPORTS)
+    return (each.f_locals["name"] for each in _frames(frame) if each.f_code is _IMPORTS and "name" in each.f_locals)
 
 
 def _frames(frame):

@@ -4,9 +4,7 @@ An interrupt in the midst of an import would leave half of Numba, which no later
 it. After an interrupt that import goes on, and the next call that needs this package waits for its end.
 """
 
-from importlib import import_module
+from ..threads import imported
 
-from ..threads import uninterrupted
-
-numba = uninterrupted(import_module, "numba")
+numba = imported("numba")
 njit, prange, types = numba.njit, numba.prange, numba.types
