@@ -34,6 +34,14 @@ __device__ inline unsigned place_in_table(Vertex vertex) {
     return __umulhi(static_cast<unsigned>(vertex) * 0x9e3779b9u, LENGTH);
 }
 
+// Put a vertex into a table that all warps of a block share. Returns what was there.
+__device__ inline int exchange(int* place, int value) { return atomicExch(place, value); }
+
+__device__ inline long long exchange(long long* place, long long value) {
+    using Word = unsigned long long;
+    return static_cast<long long>(atomicExch(reinterpret_cast<Word*>(place), static_cast<Word>(value)));
+}
+
 // The queues of one block, of this level and of the next, and its way to meet the others.
 template <typename State, typename Chunk>
 struct DeepQueues {

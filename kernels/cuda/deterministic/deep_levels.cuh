@@ -157,11 +157,11 @@ struct DeepLevels : DeepQueues<State, KeyedChunk<Vertex, Offset>> {
 
     // Vertices that this block had in a queue need not be asked for again: their keys have no higher level.
     __device__ __forceinline__ void remember(Vertex vertex) {
-        static_cast<volatile Vertex*>(recent)[place_in_table<RECENT>(vertex)] = vertex;
+        exchange(recent + place_in_table<RECENT>(vertex), vertex);
     }
 
     __device__ __forceinline__ bool remembers(Vertex vertex) const {
-        return static_cast<volatile Vertex*>(recent)[place_in_table<RECENT>(vertex)] == vertex;
+        return static_cast<const volatile Vertex*>(recent)[place_in_table<RECENT>(vertex)] == vertex;
     }
 
     // Go `steps` levels ahead.

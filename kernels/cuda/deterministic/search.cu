@@ -45,7 +45,8 @@
 //   slots[m / 32 + 1]                 the slot of the vertex that the first of each 32 edges of a level leaves
 //   counts[warps]                     vertices and edges that the marks of a warp's run of edge numbers lead to
 //   queue[n], queued[n]               the ordered vertices with out-edges, level after level: an `Entry` for the edges
-//                                     of each, and the vertices themselves
+//                                     of each, and the vertices themselves; while levels are deep, chunks that blocks
+//                                     share evenly overwrite the entries: see `DeepLevels::share`
 //   rank[n]                           the slot of a vertex with out-edges in its ordered level; while it is being
 //                                     reached, CLAIMED and the smallest edge number (ordered) or slot of a discoverer
 //                                     (wide); UNREACHED before; undefined for vertices that wide levels reached
@@ -70,7 +71,9 @@
 // Races: a smallest number or key does not depend on the order in which they come. A bitmap has one writing warp per word
 // where it is not written by atomics. In a wide level threads read ranks, sibling groups and predecessors that earlier
 // levels wrote: those of the vertices that it reaches are in the other array, or read only by the warp that searches
-// for them, whose predecessor is the best so far.
+// for them, whose predecessor is the best so far. In deep levels a thread may read a key while another lowers it: then it
+// gives the neighbours keys that the other lowers too. The warps of a block put vertices into one table of recent ones,
+// and look there, without a barrier in between: a warp that misses a vertex asks for its key in vain.
 //
 // Sources: S. Beamer, K. Asanovic, D. Patterson, Direction-optimizing breadth-first search, SC 2012, for the wide
 // levels; D. Merrill, M. Garland, A. Grimshaw, Scalable GPU graph traversal, PPoPP 2012, for the edge-balanced

@@ -15,13 +15,6 @@
 
 constexpr int RECENT = 1 << 11;  // vertices that a block remembers, twice that if SMALL_ROWS
 
-__device__ inline int exchange(int* place, int value) { return atomicExch(place, value); }
-
-__device__ inline long long exchange(long long* place, long long value) {
-    using Word = unsigned long long;
-    return static_cast<long long>(atomicExch(reinterpret_cast<Word*>(place), static_cast<Word>(value)));
-}
-
 // Remember a vertex whose distance this block is about to lower. False if it did so before, as far as the table
 // remembers: on grids, where more than half of the edges lead to such vertices, these need not go to memory again.
 template <int LENGTH, typename Vertex>
