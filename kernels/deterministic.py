@@ -32,17 +32,8 @@ SEARCH = Parameters(
     inherited=len(ARRAYS),
     numbers=(
         *("n", "m", "count", "source", "depth_limit", "target", "alpha", "wide", "share", "chunk", "large", "alike"),
-        *(
-            "patience",
-            "single_block_edges",
-            "capacity",
-            "deep_chunks",
-            "deep_from",
-            "deep_capacity",
-            "place_bits",
-            "meet",
-        ),
-        *("edge_bits", "tile", "number"),
+        *("patience", "single_block_edges", "capacity", "deep_chunks", "deep_from", "deep_capacity"),
+        *("place_bits", "meet", "edge_bits", "tile", "number"),
     ),
     constants=COMMON
     | {"UNROLL": UNROLL, "PHASE_BITS": PHASE_BITS, "MAX_PHASES": MAX_PHASES}

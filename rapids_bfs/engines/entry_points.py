@@ -112,5 +112,5 @@ def _package(point: EntryPoint) -> str:
     """The name of the package that declares it; of its module, if its metadata has none."""
     with suppressed(Exception):  # metadata may lack anything
         if name := point.dist.name:  # type: ignore[union-attr]
-            return " ".join(name.split())
+            return " ".join(name.split())  # one line
     return re.split("[.:]", point.value)[0]

@@ -31,16 +31,16 @@ class EngineSpec:
     engine: Engine = field(compare=False)
     algorithm: str
     name: str  # "engine" for the default algorithm, else "engine:algorithm"
-    runs: list[bool] = field(default_factory=list, compare=False, repr=False)  # [True] once the engine can run
+    known_to_run: bool = field(default=False, init=False, compare=False, repr=False)
 
     def unavailable(self) -> str | None:
         """`Engine.unavailable`, which is not asked again once it was None: many engines search for packages under
         Python's import lock, which an interrupt may leave locked. A reason may be temporary: in a signal handler, an
         import fails that it has interrupted."""
-        if not self.runs:
+        if not self.known_to_run:
             if reason := unavailable(self.engine):
                 return reason
-            self.runs.append(True)
+            object.__setattr__(self, "known_to_run", True)  # the one field that changes
         return None
 
     @property

@@ -1,11 +1,9 @@
 // Deep levels: ordered levels of small frontiers by all blocks of the grid, on graphs with many levels.
 //
 // Each block has a run of the frontier in a queue of its own, and goes several levels ahead before it meets the others.
-// A vertex gets a key: its level, above the slot that its ancestor had in the frontier when the blocks last met, above
-// the place in its row of each edge on the way from there. Of two vertices of a level, the one with the smaller key
-// comes first in the queue of a sequential search; and of all edges to a vertex, the one that gives it the smallest key
-// is the one that reaches it there. So `atomicMin` on keys finds level, order and predecessor at once, however far ahead
-// of the others a block is.
+// A vertex gets a key (keys.cuh). Of two vertices of a level, the one with the smaller key comes first in the queue of a
+// sequential search; and of all edges to a vertex, the one that gives it the smallest key is the one that reaches it
+// there. So `atomicMin` on keys finds level, order and predecessor at once, however far ahead of the others a block is.
 //
 // When all blocks have gone as many levels, the keys up to theirs are final. By induction: the predecessor of a vertex
 // at level d had its final key at level d - 1 from some block, and was in the queue of that block in the step for d; it
@@ -22,10 +20,10 @@
 
 constexpr int RECENT = 1 << 12;  // vertices that a block remembers
 
-// What is left behind deep levels: the last of them, and the block's run of its frontier.
+// What deep levels leave: the last of them, and the block's run of its frontier.
 struct DeepEnd {
     int level;
-    bool gone;          // any level ahead?
+    bool advanced;      // by any level?
     int queue, chunks;  // which of the block's queues the run is in, and how long it is
 };
 
@@ -99,7 +97,7 @@ struct DeepLevels : DeepQueues<State, KeyedChunk<Vertex, Offset>> {
         const auto no_room = [&] {
             if (lane_id() == 0) stop_before(met_level);
         };
-        const int end = chunks * PER_THREAD + warp_begin();  // all warps go the same rounds
+        const int end = chunks * PER_THREAD + warp_begin();  // all warps take the same number of rounds
         for (int start = warp_begin(); start < end; start += Deep::SIZE) {
             const int place = (start + lane) / PER_THREAD, part = WHOLE ? 0 : lane % CHUNK;
             Chunk chunk = {};
@@ -213,9 +211,9 @@ __device__ void deep_levels(const Search<Vertex, Offset>& s, const Traversal& at
     }
     if (threadIdx.x != 0) return;
     const int last = min(b.level, local.met.stop);
-    const bool gone_back = last < b.level && last == b.met_level;
+    const bool returned = last < b.level && last == b.met_level;
     end.level = last;
-    end.gone = b.level > at.level;
-    end.queue = static_cast<int>((gone_back ? b.met : b.queue) - queues) / capacity;
-    end.chunks = gone_back ? b.met_chunks : last < b.level ? 0 : b.filled;
+    end.advanced = b.level > at.level;
+    end.queue = static_cast<int>((returned ? b.met : b.queue) - queues) / capacity;
+    end.chunks = returned ? b.met_chunks : last < b.level ? 0 : b.filled;
 }

@@ -66,6 +66,7 @@ __device__ __forceinline__ Vertex first_neighbor(const Search<Vertex, Offset>& s
             const Vertex neighbor = __ldg(s.in_targets + i);
             consider(neighbor, s.keys[neighbor], level);
         }
+        // The smallest key of all lanes comes to every lane, with its vertex.
         for (int distance = WARP / 2; distance; distance /= 2) {
             const Key theirs = __shfl_xor_sync(ALL, best, distance);
             const Vertex neighbor = __shfl_xor_sync(ALL, parent, distance);

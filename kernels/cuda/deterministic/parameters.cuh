@@ -131,8 +131,8 @@ struct Traversal {
     int level;
     int unordered;  // levels since the last ordered one
     int phase;
-    int poor;      // runs of deep levels that expanded few edges
-    bool no_room;  // for the frontier, in the queues of deep levels?
+    int small_runs;  // of deep levels
+    bool no_room;    // for the frontier, in the queues of deep levels?
 };
 
 // An array with an element for each of the edges or vertices that a lane has in flight. Independent loads and atomics

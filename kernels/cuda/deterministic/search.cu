@@ -23,8 +23,8 @@
 // *Small* levels (small_levels.cuh): one block runs level after level with the frontier in shared memory.
 //
 // *Deep* levels (deep_levels.cuh), on graphs with many levels: all blocks have a run of a small frontier each, and go
-// several levels ahead before they meet. They lower keys of vertices alone (keys.cuh), from which the grid finds the
-// order, the distances and the predecessors.
+// several levels ahead before they meet. They write only keys of vertices (keys.cuh), from which the grid finds the order,
+// the distances and the predecessors.
 //
 //   offsets[n + 1], targets[m]        out-edges
 //   in_offsets[n + 1], in_targets[m]  in-edges (the same arrays if the graph is symmetric and its adjacencies ascend);
@@ -86,8 +86,8 @@
 #include "small_levels.cuh"
 #include "wide.cuh"
 
-constexpr int MOST_POOR = 8;    // runs of deep levels that expand few edges, after which there are no more,
-constexpr int WORTHWHILE = 32;  // few being one in so many of all edges
+constexpr int MOST_SMALL_RUNS = 8;  // of deep levels, after which there are no more
+constexpr int SMALL_RUN = 32;       // a run is small if it expands at most one in so many of all edges
 
 // Set every bit of an array, to the next multiple of 16 bytes.
 template <typename T>
@@ -160,7 +160,7 @@ __device__ __forceinline__ void small_levels(const Search<Vertex, Offset>& s, Tr
     at.reached = at.frontier.vertices;
 }
 
-// Go on behind deep levels, with what follows from the keys.
+// Continue after deep levels, whose keys give the distances, the predecessors and the next frontier.
 template <typename Vertex, typename Offset>
 __device__ __forceinline__ void settle_levels(const Search<Vertex, Offset>& s, Traversal& at, const DeepEnd& end,
                                               const Block& block) {
@@ -176,8 +176,10 @@ __device__ __forceinline__ void settle_levels(const Search<Vertex, Offset>& s, T
     const long long edges = at.frontier.edges;
     at.frontier = append_frontier(s, queue, end.chunks, at.begin, at.siblings, block);
     end_phase(s, DEEP, at.phase, block);
+    // The edges of the frontier before are explored, and those of all that the levels reached but the new frontier.
     at.unexplored += at.frontier.edges - edges - explored;
     at.reached = at.frontier.vertices;
+    // Blocks meet only every few levels: without a frontier, the search ended at the level after the deepest.
     at.level = at.reached ? end.level : min(end.level, deepest + 1);
 }
 
@@ -194,8 +196,8 @@ __device__ __forceinline__ void expand_deep(const Search<Vertex, Offset>& s, Tra
     __syncthreads();
     const long long before = at.unexplored;
     at.no_room = end.level == at.level;
-    if (end.gone) settle_levels(s, at, end, block);
-    at.poor += before - at.unexplored <= s.m / WORTHWHILE;
+    if (end.advanced) settle_levels(s, at, end, block);
+    at.small_runs += before - at.unexplored <= s.m / SMALL_RUN;
 }
 
 // Mark what was not visited as unreached. Only the isolated vertices stay visited for the next search.
@@ -248,7 +250,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
     // As many levels as vertices, if each reaches one and the last none.
     while (!seeded || (at.reached > 0 && at.level < s.depth_limit && at.level <= s.n)) {
         if (seeded && s.target >= 0 && is_reached(result.target_level, at.level)) break;
-        const bool deep = s.deep_chunks > 0 && at.poor < MOST_POOR && !at.no_room;
+        const bool deep = s.deep_chunks > 0 && at.small_runs < MOST_SMALL_RUNS && !at.no_room;
         const long long by_one_block = deep ? min(s.deep_from, s.single_block_edges) : s.single_block_edges;
         const long long chunks = at.frontier.vertices + at.frontier.edges / CHUNK;  // an upper bound
         if (at.unordered == s.patience) {

@@ -74,7 +74,7 @@ struct DeepLevels : DeepQueues<State, Chunk<SMALL_ROWS, Vertex, Offset>> {
         const auto no_room = [&] {
             if (lane_id() == 0) stop_before(level + 1);
         };
-        const int end = share.stop * PER_THREAD + warp_begin();  // all warps go the same rounds
+        const int end = share.stop * PER_THREAD + warp_begin();  // all warps take the same number of rounds
         for (int start = share.from * PER_THREAD + warp_begin(); start < end; start += Deep::SIZE) {
             const int place = (start + lane) / PER_THREAD;
             const bool inside = place < share.stop;

@@ -68,8 +68,8 @@
 #include "small_levels.cuh"
 #include "top_down.cuh"
 
-constexpr int MOST_POOR = 8;    // runs of deep levels that expand few edges, after which there are no more,
-constexpr int WORTHWHILE = 32;  // few being one in so many of all edges
+constexpr int MOST_SMALL_RUNS = 8;  // of deep levels, after which there are no more
+constexpr int SMALL_RUN = 32;       // a run is small if it expands at most one in so many of all edges
 
 using Worker = WorkerOf<PhaseResult>;
 
@@ -82,7 +82,7 @@ struct Progress {
     int level = 0;
     int shrinking = 0;      // small frontiers in a row, bottom-up
     bool queued = true;     // the frontier is in the queue, not just in the newest bitmap and not in the one before
-    int poor = 0;           // runs of deep levels that expanded few edges
+    int small_runs = 0;     // of deep levels
     bool labeled = false;   // are the distances of all unvisited vertices UNLABELED?
     bool no_room = false;   // for the frontier, in the queues in shared memory?
     bool given_up = false;  // more levels than vertices: as many if each reaches one and the last none; or a masked end
@@ -219,7 +219,7 @@ __device__ __forceinline__ void expand_deep(const Search<Vertex, Offset>& s, con
     p.no_room = p.level == last;
     const long long before = p.unexplored;
     if (!p.no_room) settle_levels<SMALL_ROWS>(s, w, p, ring.visited(), last);
-    p.poor += before - p.unexplored <= s.m / WORTHWHILE;
+    p.small_runs += before - p.unexplored <= s.m / SMALL_RUN;
 }
 
 // Let one block expand a small frontier and those after it.
@@ -394,7 +394,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         const bool reached_target = s.target >= 0 && is_reached(result.target_level, p.level);
         const bool done = expanded.vertices == 0 || p.level >= s.depth_limit || p.given_up || reached_target;
         const long long chunks = expanded.vertices + expanded.edges / CHUNK;  // an upper bound
-        const bool deep = s.deep_chunks > 0 && p.poor < MOST_POOR;
+        const bool deep = s.deep_chunks > 0 && p.small_runs < MOST_SMALL_RUNS;
         const bool small = p.queued && !p.no_room && chunks <= (deep ? s.deep_chunks : s.single_block_chunks);
         const bool bottom_up =
             !p.queued || favors_bottom_up(s, expanded.edges, p.unexplored, has_hubs(expanded, s.n, s.m));

@@ -138,7 +138,7 @@ def chunk_expander(whole, in_cluster):
         warp_begin = np.int32(cuda.threadIdx.x) & -WARP
         start = np.int32((begin << bits) + warp_begin)
         end = np.int32(stop << bits)
-        if in_cluster:  # the warps go the same rounds
+        if in_cluster:  # the warps take the same number of rounds
             end = np.int32(end + warp_begin)
             where = TOTALS
         while start < end:

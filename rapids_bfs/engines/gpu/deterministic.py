@@ -24,6 +24,7 @@ FILE = "deterministic"
 MAX_WARPS = 64  # of a multiprocessor
 IN_EDGES = ("in_offsets", "in_targets", "positions")
 ALIKE = 8  # times the average
+DEEP_QUEUES = 3  # of a block: a level, the next one, and what the block had when all last met
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +43,7 @@ class Tuning(SearchTuning):
     deep_chunks_of_block: int = 512  # and no more than this for each of them
     deep_capacity: int = 1024  # chunks of each queue of a block; with less room, its limit shrinks too
     meet: int = 16  # levels, at most, that all blocks go before they meet
-    few_levels: int = 4  # if they meet more often than after so many, one block expands what it can by itself
+    few_levels: int = 4  # if keys have bits for fewer levels, one block expands what it can by itself
 
 
 DEFAULT = Tuning()
@@ -64,6 +65,7 @@ def ascending_in_edges(graph: Graph) -> tuple[Any, Any, np.ndarray | None] | Non
 
 
 def highest_degree(offsets: Any) -> int:
+    """The most edges of a row with these offsets; 0 if there are no rows."""
     degrees = np.diff(offsets)
     return int(degrees.max()) if len(degrees) else 0
 
@@ -137,8 +139,8 @@ class Deterministic:
         capacity = min(tuning.single_block_edges, UNROLL * threads, most // entry)
         chunk = -(-(8 + 2 * offset.itemsize + vertex.itemsize) // 8) * 8
         recent = RECENT * vertex.itemsize
-        deep_capacity = min(tuning.deep_capacity, (most - recent) // (3 * chunk))  # of each of three queues
-        shared = max(capacity * entry, bytes_of_tiles(threads), 3 * deep_capacity * chunk + recent)
+        deep_capacity = min(tuning.deep_capacity, (most - recent) // (DEEP_QUEUES * chunk))
+        shared = max(capacity * entry, bytes_of_tiles(threads), DEEP_QUEUES * deep_capacity * chunk + recent)
         kernel = tuning.compiled(device, FILE, "search", vertex, offset)
         launchers = self.host.launchers(kernel, tuning, shared)
         self.host.use(launchers, tuning)

@@ -136,7 +136,8 @@ class OneLaunch:
         return Launchers(shallow, shallow, grid, 1, tile)
 
     def use(self, launchers: Launchers, tuning: SearchTuning) -> None:
-        """Launch this kernel from now on: in clusters after a search with more than ``tuning.deep`` levels."""
+        """Launch this kernel from now on: in clusters, if there are any, after a search with more than ``tuning.deep``
+        levels."""
         self.launch_shallow, self.launch_deep, *_, self.parameters.tile = launchers
         self.deep = tuning.deep
 

@@ -237,7 +237,10 @@ def test_blocks_that_stop_others():
 def test_few_deep_runs_that_gain_little(monkeypatch, most):
     """Each of 40 vertices in a row has leaves for whose chunks there is no room, so the whole grid expands them."""
     enters = "if (!p.labeled) unlabel<MASKED>"
-    edits = (("MOST_POOR = 8", f"MOST_POOR = {most}"), (enters, f"if (p.poor >= {most}) __trap(); {enters}"))
+    edits = (
+        ("MOST_SMALL_RUNS = 8", f"MOST_SMALL_RUNS = {most}"),
+        (enters, f"if (p.small_runs >= {most}) __trap(); {enters}"),
+    )
     monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": edits})
     row = np.arange(40)
     ends = np.r_[row[:-1], np.repeat(row, 30)], np.r_[row[1:], 40 + np.arange(1200)]
