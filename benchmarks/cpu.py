@@ -123,7 +123,7 @@ def cpu_table(record: Record) -> Table:
             by_row.setdefault((row["graph"], row["question"], row["asked"]), {})[column] = row["median_ms"]
     columns = range(len(record["states"]))
     heads = [f"{maker(state['processor'])}, {state['cores']} cores, {state['state']}" for state in record["states"]]
-    return " | ".join(["graph | question | asked", *heads]), (
+    return " | ".join(["graph | question | engine", *heads]), (
         [*key, *map(medians.get, columns)] for key, medians in sorted(by_row.items(), key=lambda each: each[0][:2])
     )
 

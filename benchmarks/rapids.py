@@ -278,12 +278,9 @@ def _builds(spec, order) -> Iterator[Record]:
 
 
 def builds_table(record: Record) -> Table:
-    """Older files call the random order "shuffled"."""
-
     def line(graph, rows):
-        ordered = rows["sorted"]
-        shuffled = rows.get("random") or rows.get("shuffled") or {}
-        times = ordered["median_ms"], shuffled.get("median_ms")
+        ordered, random = rows["sorted"], rows.get("random", {})
+        times = ordered["median_ms"], random.get("median_ms")
         return [code(graph), ordered["what"], *times, ordered["peak_bytes"] / 2**30]
 
     return "graph | made | sorted list, ms | random order, ms | peak of the sorted list, GiB", (
