@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._core.arguments import quoted
+from .._core.arguments import is_integer, quoted
 from ..errors import InputError, warn
 from ..graph import Categories, EdgeData, Graph
 from ._bounded import DECIMAL
@@ -71,9 +71,9 @@ def read_csv(
 read_tsv = read_csv
 
 
-def _name(column: str | int | None, names: list[str], file: File) -> str | None:
+def _name(column: Any, names: list[str], file: File) -> Any:
     """The name of a column that is given by its name or its place."""
-    if not isinstance(column, int):
+    if not is_integer(column):
         return column
     if not 0 <= column < len(names):
         raise InputError(f"{file} has no column {column}: there are {len(names)}, from 0")

@@ -150,12 +150,15 @@ def choose_columns(
     Raises `InputError` listing the columns there are, or if a usual name is that of the frame's ``index`` instead.
     """
     names = list(map(str, titles))
-    source, target = (
-        names[titles.index(each)] if (is_integer(each) or isinstance(each, tuple)) and each in titles else each
-        for each in (source, target)
-    )
     listed = ", ".join(map(quoted, names[:MAX_LISTED])) + (", ..." if len(names) > MAX_LISTED else "")
     there = f"its columns are {listed}" if names else "it has no columns"
+    for asked in (source, target):
+        if not _may_be_title(asked):
+            raise InputError(f"{where}: the name of a column is a string, not {quoted(asked)}; {there}")
+    named = dict(zip(titles, names, strict=True))
+    source, target = (
+        named.get(each, each) if is_integer(each) or isinstance(each, tuple) else each for each in (source, target)
+    )
     for asked in (source, target):
         if asked is not None and names.count(asked) != 1:
             problem = "more than one column" if asked in names else "no column"
@@ -178,6 +181,15 @@ def choose_columns(
         if source in (None, names[i]) and target in (None, names[j]):
             return (i, j), (names[i], names[j])
     raise InputError(f"{where}: say which columns hold the edges, source and target; {there}")
+
+
+def _may_be_title(asked: Any) -> bool:
+    """May a column be asked for by this? An array, a column itself and pandas's NA cannot even be compared to one."""
+    try:
+        hash(asked)
+    except TypeError:
+        return False
+    return asked is None or isinstance(asked, str | tuple) or is_integer(asked)
 
 
 def from_edge_table(

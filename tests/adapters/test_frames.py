@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from graph_files import check_message, labelled_graphs, plain_graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rapids_bfs import Graph, InputError, as_graph, bfs
+from rapids_bfs import Graph, InputError, as_graph, bfs, read
 from rapids_bfs.adapters.result_files import SUFFIXES, read_table, save_table
 from rapids_bfs.result import from_frame
 
@@ -141,3 +142,24 @@ def test_columns_whose_names_are_no_strings_are_named_as_they_are() -> None:
     assert list(as_graph(levels, source=("x", np.int64(2)), target=("y", 1))) == [1, 2, 3]
     with pytest.raises(InputError, match="no column 5;"):
         as_graph(frame, source=5, target=1)
+
+
+@pytest.mark.parametrize("of", [pd.DataFrame, pl.DataFrame, lambda edges: pa.table(pd.DataFrame(edges))])
+def test_what_is_no_name_of_a_column(of: Callable[[Any], Any]) -> None:
+    frame = of({"a": [0, 1], "b": [1, 2]})
+    for asked in (pd.Series([0, 1]), pl.Series([0, 1]), np.array(["a", "b"]), pl.col("a"), pd.NA, ["a"], True, ([],)):
+        with pytest.raises(InputError, match=r"the name of a column is a string, not .*; its columns are 'a', 'b'"):
+            as_graph(frame, source=asked, target="b")
+
+
+def test_places_of_columns_in_csv(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("a,b,c\n9,0,1\n9,1,2\n")
+    assert list(read(path, source=np.int64(1), target=2)) == [0, 1, 2]
+    with pytest.raises(InputError, match="the name of a column is a string, not False; its columns are 'a', 'b', 'c'"):
+        read(path, source=False, target=True)
+
+
+def test_titles_that_cannot_be_compared() -> None:
+    frame = pd.DataFrame([[3, 1, 2], [4, 2, 3]]).set_axis([pd.NA, 1, 2], axis=1)
+    assert list(as_graph(frame, source=1, target=2)) == [1, 2, 3]
