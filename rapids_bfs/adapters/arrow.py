@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -85,6 +85,9 @@ def _from_pandas(obj: Any, source: Any, target: Any, edge_data: Asked | None, *,
         raise InputError(f"{name}: a pandas {type(obj).__name__} is not a table of edges: give a DataFrame")
     names = [str(column) for column in obj.columns]
     places, columns = choose_columns(list(obj.columns), source, target, name, edge_data, obj.index.names)
+    for title, values in edge_data.items() if isinstance(edge_data, Mapping) else ():
+        if isinstance(values, pd.Series) and not values.index.equals(obj.index):
+            raise InputError(f"{name}, edge data {title!r}: the index of this Series is not that of the frame")
     options["data"] = carried(edge_data, names, columns, len(obj), name, lambda place: obj.iloc[:, place])
     series = [obj.iloc[:, place] for place in places]
     arrays = [array_of(ids) for ids in series]

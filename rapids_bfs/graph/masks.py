@@ -33,8 +33,24 @@ def checked_mask(mask: Mask, graph: Any, length: int, what: str) -> Any:
         )
     if array.shape != (length,):
         raise InputError(f"{graph.name}: a mask of its {length:,} {what} has that length, not the shape {array.shape}")
+    _require_places(mask, length, what, graph.name)
     there = moved(array, graph.answers_on)
     return there if there.flags.c_contiguous else there.copy()
+
+
+def _require_places(mask: Any, length: int, what: str, name: str) -> None:
+    """Raise `InputError` for a column of pandas that was sorted or has an index of its own: pandas finds values by the
+    index, and a mask is read by place."""
+    index: Any = getattr(mask, "index", None)
+    if on_device(mask) or not hasattr(index, "equals"):
+        return
+    import pandas as pd
+
+    if not index.equals(pd.RangeIndex(length)):
+        raise InputError(
+            f"{name}: the index of this {type(mask).__name__} is not 0..{length - 1} in order, and a mask is read by "
+            f"place: bring it into the order of the graph's {what}, and give mask.to_numpy()"
+        )
 
 
 def one_way_error(filtered: Any) -> InputError:

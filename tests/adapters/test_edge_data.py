@@ -251,6 +251,11 @@ FRAME = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "time": [1, 2], "list": [[1]
         (FRAME, {"edge_data": ["src"], "source": "src", "target": "dst"}, "'src' holds the ends of edges"),
         (FRAME, {"edge_data": ["list"]}, "column 'list'"),
         (FRAME, {"edge_data": "time"}, "is a list of names"),
+        (
+            FRAME[["src", "dst"]][::-1],
+            {"edge_data": {"time": FRAME["time"]}},
+            "'time': the index of this Series is not",
+        ),
         (FRAME, {"edge_data": ["time"], "devices": "cpu:2"}, "a distributed graph carries no edge data"),
         (as_graph(FRAME, edge_data=["time"]), {"devices": "cpu:2"}, r"frame does: give graph\.replace\(edge_data=None"),
         ("rmat:5", {"edge_data": ["time"]}, "no edge data to choose"),

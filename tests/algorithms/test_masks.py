@@ -2,6 +2,7 @@
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse.csgraph
 from hypothesis import given, settings
@@ -180,3 +181,15 @@ def test_the_verdict_names_a_masked_vertex_that_was_reached():
     verdict = validate(graph, found)
     assert verdict.rule == "masked"
     assert "vertex 3 is masked" in str(verdict)
+
+
+def test_a_column_of_pandas_is_read_by_place():
+    """Its index was ignored without a word: pandas would have found another value for each id."""
+    graph = as_graph([("a", "b"), ("b", "c")])
+    assert bfs(graph, "a", vertices=pd.Series([True, True, False])).as_dict() == {"a": 0, "b": 1}
+    assert graph.filter(edges=lambda _: pd.Series([True, False], index=[0, 1])).num_edges == 1
+    for index in (["c", "b", "a"], [2, 1, 0], pd.date_range("2026", periods=3), [("x", 1)] * 3):
+        with pytest.raises(InputError, match=r"index of this Series is not 0\.\.2 in order, .* the graph's vertices"):
+            bfs(graph, "a", vertices=pd.Series([True, True, False], index=index))
+    with pytest.raises(InputError, match=r"index of this Series is not 0\.\.1 in order, .* the graph's arcs"):
+        graph.filter(edges=pd.Series([True, False], index=[1, 0]))
