@@ -11,6 +11,7 @@ import numpy as np
 from .._core.cuda.arrays import CPU, CUDA
 from ..distributed.build import OWN, Builder, Partition, Plan
 from ..distributed.communicators import Communicator
+from ..distributed.ids import CyclicIds
 from ..distributed.launchers import device_names
 from ..distributed.loading import drawn
 from ..distributed.result import DistributedResult
@@ -85,7 +86,7 @@ def _draw(communicator: Communicator, source: RandomEdges) -> None:
 def _drawn_degrees(partition: Partition, communicator: Communicator, source: RandomEdges) -> Any:
     """The number of edges drawn from each vertex of this rank, by local id."""
     builder = Builder(source, communicator, Plan(source.device, partition.partitioning.n))
-    return builder.degrees(partition.partitioning.global_ids, partition.partitioning, False)[0]
+    return builder.degrees(CyclicIds(partition.partitioning), False)[0]
 
 
 def _reached_edges(answer: Any, degrees: Any, communicator: Communicator) -> int:

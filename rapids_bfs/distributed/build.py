@@ -20,9 +20,8 @@ For rmat:26 from a frame on two ranks that is 8 + 1.5 + 0.8 + 1.5 bytes an edge,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ from .._core.formatting import counted
 from ..adapters._edge_list import vertex_ids
 from ..errors import InputError
 from .communicators import Communicator
-from .ids import CompactIds, HashedIds, StringIds
+from .ids import CompactIds, CyclicIds, HashedIds, StringIds, VertexIds
 from .partitioning import Partitioning
 from .sources import EdgeSource
 
@@ -128,35 +127,7 @@ def build(source: EdgeSource, communicator: Communicator, plan: Plan) -> Partiti
     with csr_on(plan.device).working():
         source, strings = source.numbered(communicator)
         builder = Builder(source, communicator, plan)
-        return _built(builder, communicator, plan) if strings is None else builder.partition_of_strings(strings)
-
-
-def _built(builder: Builder, communicator: Communicator, plan: Plan) -> Partition:
-    builder.require_memory()
-    rows, highest, symmetric = builder.scan()
-    directed = builder.directed(symmetric)
-    builder.require_rows(rows, highest + 1 if plan.vertices is None else plan.vertices, directed)
-    if plan.vertices is None and highest >= 2 * rows:  # the ids below the highest cannot all occur
-        return builder.partition_of_far_ids(directed)
-    cyclic = Partitioning.of(highest + 1 if plan.vertices is None else plan.vertices, communicator.size)
-    degrees = builder.degrees(cyclic.global_ids, cyclic, directed)
-    if plan.vertices is not None:
-        return builder.assemble(cyclic.global_ids, cyclic, degrees)
-    occurs = degrees[0] > 0
-    occurs |= degrees[-1] > 0
-    if all(communicator.allgather_object(bool(occurs.all()))):
-        return builder.assemble(cyclic.global_ids, cyclic, degrees)
-    if cyclic.n * communicator.size > MAX_GLOBAL_IDS * rows:
-        del degrees
-        return builder.partition_of_far_ids(directed)
-    occurring = CompactIds.of(cyclic, occurs, communicator, builder.csr)
-    for side in range(len(degrees)):
-        degrees[side] = degrees[side][occurs]
-    del occurs
-    return builder.assemble(occurring.global_ids, occurring.partitioning, degrees, occurring.own)
-
-
-ToGlobal = Callable[[Any], Any]  # from ids to global ids
+        return builder.partition_of_integers() if strings is None else builder.partition_of_strings(strings)
 
 
 class Builder:
@@ -192,14 +163,14 @@ class Builder:
             rank = self.communicator.names[self.communicator.rank]
             self.csr.require(needed // self.communicator.size, f"{name} distributed over {over}: {rank}")
 
-    def directed(self, symmetric: bool) -> bool:
-        """Will the graph be directed? Decides `mirror` too."""
+    def decide_directed(self, symmetric: bool) -> bool:
+        """Decide whether the graph is directed, and `mirror`."""
         directed = not symmetric if self.plan.directed is None else self.plan.directed
         self.mirror = not directed and not symmetric
         return directed
 
     def blocks(self) -> Iterator[Pairs]:
-        """The edges of this rank, at most `BLOCK` at a time."""
+        """The edges of this rank, at most `EXCHANGE_BLOCK` at a time."""
         for sources, targets in self.source.blocks(self.communicator.rank, self.communicator.size):
             for first in range(0, len(sources), self.csr.EXCHANGE_BLOCK):
                 block = slice(first, first + self.csr.EXCHANGE_BLOCK)
@@ -250,83 +221,104 @@ class Builder:
         self.highest = max(highests)
         return sum(counts), self.highest, sum(asymmetries) % 2**64 == 0
 
-    def arcs(self, to_global: ToGlobal, partitioning: Partitioning, *, turned: bool = False) -> Iterator[Any]:
+    def arcs(self, ids: VertexIds, *, turned: bool) -> Iterator[Any]:
         """Blocks of this rank's arcs: local ids of sources, global ids of targets. ``turned`` reverses arcs."""
         for block in self.in_step():
-            yield from self.communicator.alltoallv_new(
-                self._bucketed(block[::-1] if turned else block, to_global, partitioning)
-            )
+            yield from self.communicator.alltoallv_new(self._bucketed(block[::-1] if turned else block, ids))
 
-    def _bucketed(self, block: Pairs, to_global: ToGlobal, partitioning: Partitioning) -> list[Any]:
+    def _bucketed(self, block: Pairs, ids: VertexIds) -> list[Any]:
         """The arcs of this block, bucketed by the rank that owns their sources."""
-        sources, targets = (to_global(ids) for ids in block)
-        layout = partitioning.size, partitioning.stride
+        sources, targets = map(ids.global_ids, block)
+        layout = ids.partitioning.size, ids.partitioning.stride
         buckets: list[Any] = self.csr.bucket_by_owner(
             (sources, targets), *layout, mirror=self.mirror, loops=not self.plan.simple
         )
         return buckets
 
-    def degrees(self, to_global: ToGlobal, partitioning: Partitioning, directed: bool) -> list[Any]:
+    def degrees(self, ids: VertexIds, directed: bool) -> list[Any]:
         """The out-degrees of this rank's vertices and, if the graph is directed, their in-degrees (int64)."""
-        own = partitioning.counts[self.communicator.rank]
+        own = ids.partitioning.counts[self.communicator.rank]
         self.csr.require(16 * own, f"a partition of {counted(own, 'vertex', 'vertices')}")
         degrees = []
         for turned in (False, True) if directed else (False,):
             counts = self.csr.xp.zeros(own, np.int64)
             for block in self.in_step():
-                arcs = self._bucketed(block[::-1] if turned else block, to_global, partitioning)
+                arcs = self._bucketed(block[::-1] if turned else block, ids)
                 for local_ids in self.communicator.alltoallv_new([local_ids for local_ids, _ in arcs]):
                     self.csr.count_local_ids(local_ids, counts)
                 del arcs, local_ids  # before the next block is bucketed
             degrees.append(counts)
         return degrees
 
-    def partition_of_far_ids(self, directed: bool) -> Partition:
-        """This rank's partition if ids are far apart."""
-        labels = HashedIds.of(self.in_step(), self.communicator, self.csr)
-        degrees = self.degrees(labels.global_ids, labels.partitioning, directed)
-        return self.assemble(labels.global_ids, labels.partitioning, degrees, labels.own)
+    def partition_of_integers(self) -> Partition:
+        """This rank's partition if ids are integers."""
+        self.require_memory()
+        rows, highest, symmetric = self.scan()
+        directed = self.decide_directed(symmetric)
+        n = highest + 1 if self.plan.vertices is None else self.plan.vertices
+        self.require_rows(rows, n, directed)
+        if self.plan.vertices is None and highest >= 2 * rows:  # the ids below the highest cannot all occur
+            return self._partition_of_far_ids(directed)
+        cyclic = CyclicIds(Partitioning.of(n, self.communicator.size))
+        degrees = self.degrees(cyclic, directed)
+        if self.plan.vertices is not None:
+            return self.assemble(cyclic, degrees)
+        occurs = degrees[0] > 0
+        occurs |= degrees[-1] > 0
+        if all(self.communicator.allgather_object(bool(occurs.all()))):
+            return self.assemble(cyclic, degrees)
+        if n * self.communicator.size > MAX_GLOBAL_IDS * rows:
+            del degrees
+            return self._partition_of_far_ids(directed)
+        compact = CompactIds.of(cyclic.partitioning, occurs, self.communicator, self.csr)
+        for side in range(len(degrees)):
+            degrees[side] = degrees[side][occurs]
+        del occurs
+        return self.assemble(compact, degrees)
+
+    def _partition_of_far_ids(self, directed: bool) -> Partition:
+        """This rank's partition if ids are integers far apart."""
+        ids = HashedIds.of(self.in_step(), self.communicator, self.csr)
+        return self.assemble(ids, self.degrees(ids, directed))
 
     def partition_of_strings(self, strings: StringIds) -> Partition:
         """This rank's partition if ids are strings, which the source has as global ids."""
         self.highest = self.communicator.size * strings.partitioning.stride - 1
         rows, _, symmetric = self.scan()
-        directed = self.directed(symmetric)
+        directed = self.decide_directed(symmetric)
         self.require_rows(rows, strings.partitioning.n, directed)
-        to_global = methodcaller("astype", strings.partitioning.dtype, copy=False)
-        degrees = self.degrees(to_global, strings.partitioning, directed)
-        return self.assemble(to_global, strings.partitioning, degrees, strings.own)
+        return self.assemble(strings, self.degrees(strings, directed))
 
-    def assemble(
-        self, to_global: ToGlobal, partitioning: Partitioning, degrees: list[Any], labels: Any = None
-    ) -> Partition:
+    def assemble(self, ids: VertexIds, degrees: list[Any]) -> Partition:
         """This rank's partition, with these degrees. The arrays of ``degrees`` are overwritten."""
         directed = len(degrees) == 2
-        offsets, targets = in_offsets, in_targets = self._rows(to_global, partitioning, degrees.pop(0), turned=False)
+        offsets, targets = in_offsets, in_targets = self._rows(ids, degrees.pop(0), turned=False)
         if directed:
-            in_offsets, in_targets = self._rows(to_global, partitioning, degrees.pop(), turned=True)
+            in_offsets, in_targets = self._rows(ids, degrees.pop(), turned=True)
         arcs = tuple(self.communicator.allgather_object(len(targets)))
         rows = offsets, targets, in_offsets, in_targets
-        partition = Partition(partitioning, self.communicator.rank, directed, *rows, labels, arcs)
+        partition = Partition(ids.partitioning, self.communicator.rank, directed, *rows, ids.own_ids, arcs)
         partition.loops = sum(
             self.communicator.allgather_object(self.csr.count_own_loops(offsets, targets, partition.base))
         )
         return partition
 
-    def _rows(self, to_global: ToGlobal, partitioning: Partitioning, degrees: Any, *, turned: bool) -> Pairs:
+    def _rows(self, ids: VertexIds, degrees: Any, *, turned: bool) -> Pairs:
+        """Offsets (int64) and targets of this rank's rows, which have these degrees."""
         xp = self.csr.xp
         offsets = xp.zeros(len(degrees) + 1, np.int64)
         xp.cumsum(degrees, out=offsets[1:])
         arcs = int(offsets[-1])
-        self.csr.require(arcs * partitioning.dtype.itemsize, f"a partition of {counted(arcs, 'edge')}")
-        targets = xp.empty(arcs, partitioning.dtype)
+        self.csr.require(arcs * ids.partitioning.dtype.itemsize, f"a partition of {counted(arcs, 'edge')}")
+        targets = xp.empty(arcs, ids.partitioning.dtype)
         cursors = degrees
         cursors[:] = offsets[:-1]
-        for local_ids, block in self.arcs(to_global, partitioning, turned=turned):
+        for local_ids, block in self.arcs(ids, turned=turned):
             self.csr.scatter_targets(local_ids, block, cursors, targets)
             del local_ids, block
         if not bool((cursors == offsets[1:]).all()):
             raise InputError(CHANGED)
         if self.plan.simple:
-            offsets, targets = self.csr.simplified(offsets, targets, partitioning.size * partitioning.stride)
+            bound = ids.partitioning.size * ids.partitioning.stride
+            offsets, targets = self.csr.simplified(offsets, targets, bound)
         return offsets, targets

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -36,12 +36,37 @@ def owners(ids: Any, size: int) -> Any:
     return ((ids * MULTIPLIER >> (64 - BITS)) & ((1 << BITS) - 1)) % size
 
 
+class VertexIds(Protocol):
+    """The ids of the vertices of a build, and the global ids that they become."""
+
+    @property
+    def partitioning(self) -> Partitioning: ...
+
+    @property
+    def own_ids(self) -> Any:
+        """The ids of this rank's vertices by local id; None if they are computed from global ids."""
+
+    def global_ids(self, ids: Any) -> Any:
+        """The global ids of ids in the edges. It may be a collective: all ranks call it for each block."""
+
+
+@dataclass
+class CyclicIds:
+    """Global ids of all ids 0..n-1, which are computed."""
+
+    partitioning: Partitioning
+    own_ids: None = None
+
+    def global_ids(self, ids: Any) -> Any:
+        return self.partitioning.global_ids(ids)
+
+
 @dataclass
 class CompactIds:
     """Global ids of the ids 0..n-1 that occur, where some do not."""
 
     partitioning: Partitioning
-    own: Any  # the ids of this rank's vertices by local id
+    own_ids: Any
     cyclic: Partitioning  # of all ids 0..n-1
     table: Any  # from global ids of ``cyclic`` to those of ``partitioning``; replicated on every rank
 
@@ -50,7 +75,7 @@ class CompactIds:
         """``occurs`` is a mask of the ids that ``cyclic`` assigns to this rank, by local id."""
         xp = csr.xp
         partitioning = Partitioning(tuple(communicator.allgather_object(int(occurs.sum()))), cyclic=False)
-        own = cyclic.ids(cyclic.own_global_ids(communicator.rank, xp)[occurs])
+        own_ids = cyclic.ids(cyclic.own_global_ids(communicator.rank, xp)[occurs])
         slots = cyclic.size * cyclic.stride
         csr.require(slots * partitioning.dtype.itemsize, f"a table of {counted(cyclic.n, 'id')}")
         table = xp.zeros(slots, partitioning.dtype)
@@ -61,10 +86,9 @@ class CompactIds:
         mine -= 1
         xp.maximum(mine, 0, out=mine)  # an id that does not occur shares the entry of another
         mine += communicator.rank * partitioning.stride
-        return cls(partitioning, own, cyclic, communicator.allgather_slices(table))
+        return cls(partitioning, own_ids, cyclic, communicator.allgather_slices(table))
 
     def global_ids(self, ids: Any) -> Any:
-        """The global ids of ids that occur."""
         return self.table[self.cyclic.global_ids(ids)]
 
 
@@ -73,7 +97,7 @@ class HashedIds:
     """Global ids of ids that a hash assigns to ranks; each rank stores its own."""
 
     partitioning: Partitioning
-    own: Any  # int64, ascending
+    own_ids: Any  # int64, ascending
     communicator: Communicator
     xp: ModuleType
 
@@ -81,18 +105,17 @@ class HashedIds:
     def of(cls, blocks: Iterable[Pairs], communicator: Communicator, csr: ModuleType) -> HashedIds:
         """From the distinct ids in the blocks of all ranks. A collective for each block."""
         xp = csr.xp
-        own = xp.empty(0, np.int64)
+        own_ids = xp.empty(0, np.int64)
         for sources, targets in blocks:
             ids = _distinct(xp.concatenate([sources, targets]).astype(np.int64), xp)
             received = communicator.alltoallv_new(
                 grouped(ids, owners(ids, communicator.size), communicator.size, xp)[0]
             )
-            own = _distinct(xp.concatenate([own, *received]), xp)
-        partitioning = Partitioning(tuple(communicator.allgather_object(len(own))), cyclic=False)
-        return cls(partitioning, own, communicator, xp)
+            own_ids = _distinct(xp.concatenate([own_ids, *received]), xp)
+        partitioning = Partitioning(tuple(communicator.allgather_object(len(own_ids))), cyclic=False)
+        return cls(partitioning, own_ids, communicator, xp)
 
     def global_ids(self, ids: Any) -> Any:
-        """The global ids of ids that `of` has seen. A collective: all ranks call it."""
         distinct = _distinct(ids.astype(np.int64), self.xp)
         asked, order = grouped(distinct, owners(distinct, self.communicator.size), self.communicator.size, self.xp)
         dtype = self.partitioning.dtype
@@ -105,22 +128,19 @@ class HashedIds:
 
     def _local_ids(self, ids: Any) -> Any:
         """The local ids of ids that this rank owns. Raises `InputError` if `of` has not seen one of them."""
-        local_ids = self.xp.searchsorted(self.own, ids)
-        if len(ids) and (int(local_ids.max()) == len(self.own) or not bool((self.own[local_ids] == ids).all())):
+        local_ids = self.xp.searchsorted(self.own_ids, ids)
+        if len(ids) and (int(local_ids.max()) == len(self.own_ids) or not bool((self.own_ids[local_ids] == ids).all())):
             raise InputError(CHANGED)
         return local_ids
 
 
 @dataclass
 class StringIds:
-    """Global ids of strings that a hash assigns to ranks; each rank stores its own.
-
-    ``global_ids`` are those of the distinct strings that `of` was given, in their order.
-    """
+    """Global ids of strings that a hash assigns to ranks; each rank stores its own."""
 
     partitioning: Partitioning
-    own: np.ndarray  # of Python's strings, ascending
-    global_ids: np.ndarray
+    own_ids: np.ndarray  # Python's strings, ascending
+    of_given: np.ndarray  # the global ids of the distinct strings that `of` was given, in their order
 
     @classmethod
     def of(cls, strings: pa.Array, communicator: Communicator) -> StringIds:
@@ -137,14 +157,18 @@ class StringIds:
         require_bytes(PER_STRING * len(everything.dictionary), f"{len(everything.dictionary):,} strings as ids")
         local_ids = pc.rank(everything.dictionary, "ascending", tiebreaker="first").to_numpy().astype(np.int64) - 1
         partitioning = Partitioning(tuple(communicator.allgather_object(len(local_ids))), cyclic=False)
-        own = np.empty(len(local_ids), object)
-        own[local_ids] = everything.dictionary.to_numpy(zero_copy_only=False)
+        own_ids = np.empty(len(local_ids), object)
+        own_ids[local_ids] = everything.dictionary.to_numpy(zero_copy_only=False)
         mine = (local_ids + rank * partitioning.stride).astype(partitioning.dtype)[everything.indices.to_numpy()]
         ends = np.cumsum([len(some) for some in received])
         answers = communicator.alltoallv_new(np.split(mine, ends[:-1]))
-        global_ids = np.empty(len(strings), partitioning.dtype)
-        global_ids[order] = np.concatenate(answers)
-        return cls(partitioning, own, global_ids)
+        of_given = np.empty(len(strings), partitioning.dtype)
+        of_given[order] = np.concatenate(answers)
+        return cls(partitioning, own_ids, of_given)
+
+    def global_ids(self, ids: Any) -> Any:
+        """``ids``: the edges of `StringEdges` are between global ids already."""
+        return ids.astype(self.partitioning.dtype, copy=False)
 
 
 def stored_id(id: Any) -> int | str | None:

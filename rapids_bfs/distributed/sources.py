@@ -73,10 +73,10 @@ class StringEdges(EdgeSource):
         ids = StringIds.of(distinct, communicator)
 
         def global_ids(column: Any) -> np.ndarray:
-            pieces = [np.empty(0, ids.global_ids.dtype)]
+            pieces = [np.empty(0, ids.of_given.dtype)]
             for chunk in column.chunks:
                 numbers = pc.index_in(chunk.dictionary, distinct).to_numpy(zero_copy_only=False)
-                pieces.append(ids.global_ids[numbers][chunk.indices.to_numpy(zero_copy_only=False)])
+                pieces.append(ids.of_given[numbers][chunk.indices.to_numpy(zero_copy_only=False)])
             return np.concatenate(pieces)
 
         def blocks() -> Iterator[Pairs]:
