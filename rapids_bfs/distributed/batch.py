@@ -97,17 +97,17 @@ class BatchSearch:
     def __init__(self, partition: Partition, rows: int) -> None:
         """``rows`` of distances are kept."""
         csr = csr_for(partition.targets)
-        own, size, stride = partition.own, partition.partitioning.size, partition.partitioning.stride
+        n, size, stride = partition.num_vertices, partition.partitioning.size, partition.partitioning.stride
         dtype = partition.partitioning.dtype
-        words = 2 * (own + size * stride)
-        needed = WORD_BYTES * words + dtype.itemsize * (own + size * stride) + 4 * rows * own
+        words = 2 * (n + size * stride)
+        needed = WORD_BYTES * words + dtype.itemsize * (n + size * stride) + 4 * rows * n
         csr.require(needed, "searches of a partition from many sources")
         self.partition, self.xp = partition, csr.xp
-        self.reached, self.fresh = csr.xp.zeros((2, own), np.uint64)
+        self.reached, self.fresh = csr.xp.zeros((2, n), np.uint64)
         self.sent, self.upcoming = csr.xp.zeros((2, size * stride), np.uint64)
         self.touched = csr.xp.empty((size, stride), dtype)
-        self.queue, self.held = csr.xp.empty(own, dtype), 0
-        self.distances = csr.xp.full((rows, own), -1, np.int32)
+        self.queue, self.held = csr.xp.empty(n, dtype), 0
+        self.distances = csr.xp.full((rows, n), -1, np.int32)
         self.on_device = on_device(partition.targets)
 
     def keep_out(self, vertices: Any) -> None:
@@ -131,7 +131,7 @@ class BatchSearch:
             return counts
         found = self.xp.zeros(SOURCES, np.int64)
         distances = self.distances if len(self.distances) else None
-        given = self.queue, self.held, self.fresh, level, self.partition.own, distances, found
+        given = self.queue, self.held, self.fresh, level, self.partition.num_vertices, distances, found
         launch(FILE, "note", self.queue.dtype, np.int64, self.held, *given)
         return to_host(found)
 

@@ -72,8 +72,7 @@ class Partition:
     cache: dict[str, Any] = field(default_factory=dict)  # buffers and handles that searches prepare
 
     @property
-    def own(self) -> int:
-        """The number of its vertices."""
+    def num_vertices(self) -> int:
         return self.partitioning.counts[self.rank]
 
     @property
@@ -95,10 +94,10 @@ class Partition:
         """The global ids of those of these labels, distinct integers (int64) and strings, that this rank has."""
         strings = self.labels.dtype == object
         wanted = sorted(id for id in ids if isinstance(id, str) == strings)
-        if not (wanted and self.own):
+        if not (wanted and self.num_vertices):
             return {}
         if strings:  # which ascend
-            places = np.minimum(np.searchsorted(self.labels, np.array(wanted, object)), self.own - 1)
+            places = np.minimum(np.searchsorted(self.labels, np.array(wanted, object)), self.num_vertices - 1)
             return {
                 id: self.base + place
                 for id, place in zip(wanted, places.tolist(), strict=True)

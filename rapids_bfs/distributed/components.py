@@ -74,7 +74,7 @@ def _join_rows(partition: Partition, pointers: Any) -> None:
     rows, symmetric = (partition.offsets, partition.targets), not partition.directed
     if on_device(pointers):
         arcs, slots, dtype = len(partition.targets), len(pointers), pointers.dtype
-        given = *rows, partition.own, arcs, partition.base, int(symmetric), pointers
+        given = *rows, partition.num_vertices, arcs, partition.base, int(symmetric), pointers
         launch(FILE, "join_rows", dtype, np.int64, arcs, *given)
         launch(FILE, "flatten", dtype, np.int64, slots, slots, pointers)
     else:

@@ -40,11 +40,11 @@ class HostSearch(LevelSynchronousSearch):
             partition.targets,
             partition.in_offsets,
             partition.in_targets,
-            hub=np.empty(partition.own, dtype),
+            hub=np.empty(partition.num_vertices, dtype),
             seen=np.zeros(size * stride // WORD, np.uint64),
             visited=visited,
             fresh=fresh,
-            queue=np.empty(partition.own, dtype),
+            queue=np.empty(partition.num_vertices, dtype),
             distances=np.empty(0, np.int32),
             predecessors=np.empty(0, dtype),
             outgoing=np.empty((size, length), dtype),
@@ -68,15 +68,15 @@ class HostSearch(LevelSynchronousSearch):
         communicator.allgather_slices(weights)
         kernels.find_hubs(
             *(s.in_offsets, s.in_targets, weights.reshape(-1), s.base, s.hub, s.counters),
-            *self._team(partition.own, FEW_VERTICES),
+            *self._team(partition.num_vertices, FEW_VERTICES),
         )
 
     def begin(self, request: Request) -> None:
         partition, rank, predecessors = self.partition, self.rank, request.predecessors
         sources, target = np.asarray(request.sources[rank], np.int64), request.target_on(rank)
         s = self.arrays = self.arrays._replace(
-            distances=np.full(partition.own, -1, np.int32),
-            predecessors=np.full(partition.own if predecessors else 0, -1, partition.partitioning.dtype),
+            distances=np.full(partition.num_vertices, -1, np.int32),
+            predecessors=np.full(partition.num_vertices if predecessors else 0, -1, partition.partitioning.dtype),
         )
         self.width = 2 if predecessors else 1  # elements of an entry
         s.seen[:] = 0
@@ -145,12 +145,12 @@ class HostSearch(LevelSynchronousSearch):
         self._set_counters(end - self.first, reached)
 
     def bottom_up(self, level: int) -> None:
-        self._set_counters(kernels.sweep(self.arrays, level, *self._team(self.partition.own, FEW_VERTICES)))
+        self._set_counters(kernels.sweep(self.arrays, level, *self._team(self.partition.num_vertices, FEW_VERTICES)))
         self.swept = True
 
     def enqueue(self) -> None:
         self.first = 0
-        self.last, edges = kernels.enqueue(self.arrays, *self._team(self.partition.own, FEW_VERTICES))
+        self.last, edges = kernels.enqueue(self.arrays, *self._team(self.partition.num_vertices, FEW_VERTICES))
         self._set_counters(self.last, edges)
         self.swept = False
 

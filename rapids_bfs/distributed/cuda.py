@@ -66,19 +66,19 @@ class DevicePartition:
         self, partition: Partition, communicator: Communicator, device: Device, tuning: Tuning = Tuning()
     ) -> None:
         self.partition, self.device, self.tuning = partition, device, tuning
-        own, dtype = partition.own, partition.partitioning.dtype
+        n, dtype = partition.num_vertices, partition.partitioning.dtype
         self.own_words = partition.partitioning.stride // WARP
         self.words = partition.partitioning.size * self.own_words
         edge_bits = max(len(partition.targets), len(partition.in_targets), 1).bit_length()
-        if own.bit_length() + edge_bits > 64:
+        if n.bit_length() + edge_bits > 64:
             raise InputError("a partition has too many vertices and edges to count both in 64 bits: use more devices")
         with device.working():
             self.arrays = self.allocate(
                 {
-                    "hub": (own, dtype),
-                    "heavy": (GROUP * own, dtype),
-                    "queue": (2 * own, np.int64),
-                    "queued": (own, dtype),
+                    "hub": (n, dtype),
+                    "heavy": (GROUP * n, dtype),
+                    "queue": (2 * n, np.int64),
+                    "queued": (n, dtype),
                     "isolated": (self.own_words, np.uint32),
                 }
             )
@@ -86,7 +86,7 @@ class DevicePartition:
             self.rows = {name: device.upload(getattr(partition, name)) for name in ROWS}
             self.kernels = device.compiled_together(FILE, dtype, np.dtype(np.int64), tuning.threads, tuning.blocks)
             self.s = Search(
-                **addresses(self.arrays | self.rows), n=own, m=len(partition.in_targets), edge_bits=edge_bits, target=-1
+                **addresses(self.arrays | self.rows), n=n, m=len(partition.in_targets), edge_bits=edge_bits, target=-1
             )
             self._prepare(communicator)
             device.synchronize()
@@ -94,7 +94,7 @@ class DevicePartition:
     def allocate(self, needs: Needs) -> dict[str, Any]:
         """New arrays of these lengths and types, by name. Raises `InputError` if they and an answer do not fit."""
         device, partition = self.device, self.partition
-        answer = 2 * partition.own * (4 + partition.partitioning.dtype.itemsize)
+        answer = 2 * partition.num_vertices * (4 + partition.partitioning.dtype.itemsize)
         needed = bytes_of(needs.values()) + answer
         if needed > device.free_bytes():
             raise InputError(f"a search of this partition needs {size(needed)} of device memory: use more devices")
@@ -102,8 +102,9 @@ class DevicePartition:
 
     def allocate_answers(self, predecessors: bool) -> Answers:
         """New arrays for distances and, if asked for, predecessors."""
-        tree = self.device.empty(self.partition.own, self.partition.partitioning.dtype) if predecessors else None
-        distances = self.device.empty(self.partition.own, np.int32)
+        n, dtype = self.partition.num_vertices, self.partition.partitioning.dtype
+        tree = self.device.empty(n, dtype) if predecessors else None
+        distances = self.device.empty(n, np.int32)
         return Answers(distances, tree, address(distances), None if tree is None else address(tree))
 
     def answer_in(self, answers: Answers) -> None:
@@ -120,13 +121,13 @@ class DevicePartition:
         pointer, vertex = ctypes.c_void_p, np.ctypeslib.as_ctypes_type(partition.partitioning.dtype)
         many = self.tuning.other_blocks * device.multiprocessors
         own = weights[partition.base :]
-        given = pointer(address(rows["offsets"])), ctypes.c_int64(partition.own), pointer(address(own))
+        given = pointer(address(rows["offsets"])), ctypes.c_int64(partition.num_vertices), pointer(address(own))
         self.kernels["weigh"].launcher(many, self.tuning.other_threads, 0, stream, *given)()
         device.synchronize()
         communicator.allgather_slices(weights, device.synchronize)
         given_rows = rows["offsets"], rows["in_offsets"], rows["in_targets"]
         arrays = (*given_rows, weights, *(self.arrays[name] for name in PREPARED))
-        given = vertex(partition.own), vertex(partition.base), *(pointer(address(each)) for each in arrays)
+        given = vertex(partition.num_vertices), vertex(partition.base), *(pointer(address(each)) for each in arrays)
         self.kernels["prepare_partition"].launcher(many, self.tuning.other_threads, 0, stream, *given)()
         device.synchronize()
 
@@ -180,7 +181,7 @@ class DeviceSearch(LevelSynchronousSearch):
         shared = bytes_of_tiles(tuning.threads)
         grid = tuning.resident_blocks(kernels["sweep"], device, shared)
         grid = grid if tuning.grid is None else min(grid, tuning.grid)
-        self.s.tile = words_per_tile(TILE, self.partition.own, grid * tuning.threads // WARP)
+        self.s.tile = words_per_tile(TILE, self.partition.num_vertices, grid * tuning.threads // WARP)
         many = tuning.other_blocks * device.multiprocessors
         grids = {"begin": 1, "report": 1, "expand": many, "settle_received": many}
         grids |= dict.fromkeys(("sweep_rows", "note", "list"), many)

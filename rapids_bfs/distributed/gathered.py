@@ -56,7 +56,7 @@ def gather(partition: Partition, communicator: Communicator) -> bool:
         if not communicator.allgather_object(degrees is not None)[0]:
             return False
         own_degrees = csr.xp.zeros(stride, np.int64)
-        own_degrees[: partition.own] = csr.xp.diff(partition.offsets)
+        own_degrees[: partition.num_vertices] = csr.xp.diff(partition.offsets)
         _to_rank_0(own_degrees, degrees, [stride] * communicator.size, communicator)
         _to_rank_0(partition.targets, targets, partition.arcs, communicator)
         # No collective follows: compiling a kernel may take longer than the timeout.
@@ -144,7 +144,7 @@ def _from_rank_0(array: Any, dtype: Any, partition: Partition, communicator: Com
     if array is not None:
         firsts = range(0, communicator.size * partitioning.stride, partitioning.stride)
         pieces = [array[first : first + count] for first, count in zip(firsts, partitioning.counts, strict=True)]
-    into = [xp.empty(partition.own, dtype)] + [nothing] * (communicator.size - 1)
+    into = [xp.empty(partition.num_vertices, dtype)] + [nothing] * (communicator.size - 1)
     return communicator.alltoallv_into(pieces, into)[0]
 
 

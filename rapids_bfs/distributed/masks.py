@@ -46,7 +46,7 @@ def as_bools(words: np.ndarray, count: int, device: str = CPU) -> Any:
 def own_mask(bitmap: np.ndarray, partition: Partition) -> Any:
     """The mask of a rank's vertices, by local id, where its rows are."""
     words = own_words(bitmap, partition.partitioning, partition.rank)
-    return as_bools(words, partition.own, partition.device)
+    return as_bools(words, partition.num_vertices, partition.device)
 
 
 def filtered(partition: Partition, communicator: Communicator, bitmap: np.ndarray) -> Partition:

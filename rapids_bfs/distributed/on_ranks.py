@@ -31,7 +31,7 @@ def find(partition: Partition, communicator: Communicator, ids: list[int | str])
 def targets(partition: Partition, communicator: Communicator, vertex: int) -> np.ndarray:
     """The global ids of a vertex's out-neighbours if this rank owns it, otherwise an empty array."""
     local_id = vertex - partition.base
-    if not 0 <= local_id < partition.own:
+    if not 0 <= local_id < partition.num_vertices:
         return np.empty(0, partition.targets.dtype)
     begin, end = to_host(partition.offsets[local_id : local_id + 2]).tolist()
     return to_host(partition.targets[begin:end])

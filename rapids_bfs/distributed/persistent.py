@@ -103,7 +103,7 @@ class PersistentSearch:
         self.device_partition, self.windows, self.layout = device_partition, windows, layout
         partition, device = device_partition.partition, device_partition.device
         self.partition, self.device = partition, device
-        words = -(-partition.own // (4 * WARP)) * 4
+        words = -(-partition.num_vertices // (4 * WARP)) * 4
         with device.working():
             self.arrays = device_partition.allocate(
                 {
@@ -124,7 +124,7 @@ class PersistentSearch:
             self._allocate_sources(1)
             self._gather_isolated(communicator)
             most_ahead = max(AHEAD_BYTES, device.free_bytes() / AHEAD_SHARE)
-        answer_bytes = partition.own * (4 + partition.partitioning.dtype.itemsize)
+        answer_bytes = partition.num_vertices * (4 + partition.partitioning.dtype.itemsize)
         self.allocates_ahead = answer_bytes <= most_ahead
         self.stale = True  # True until a search has ended, and after one that failed
         self.running = False
@@ -164,7 +164,7 @@ class PersistentSearch:
         kernel = tuning.compiled(device, FILE, KERNEL, partition.partitioning.dtype, np.dtype(np.int64))
         shared = bytes_of_tiles(tuning.threads)
         grid = blocks_of_grid(kernel, device, sum(partition.arcs), tuning, shared, sharing)
-        self.device_partition.s.tile = words_per_tile(TILE, partition.own, grid * tuning.threads // WARP)
+        self.device_partition.s.tile = words_per_tile(TILE, partition.num_vertices, grid * tuning.threads // WARP)
         # Cooperative launches of several partitions on one device might wait for each other. Without `cooperative`, all
         # blocks of all partitions are resident, since the grid is divided by their number.
         how = grid, tuning.threads, shared, device.stream_handle, self.device_partition.s, self.x
@@ -186,7 +186,7 @@ class PersistentSearch:
         stream = self.device.stream_handle
         for name in ("tally", "state"):
             fill(self.arrays[name], 0, stream)
-        own_bytes = -(-self.partition.own // WARP) * 4
+        own_bytes = -(-self.partition.num_vertices // WARP) * 4
         copy(address(self.arrays["visited"]), address(self.device_partition.arrays["isolated"]), own_bytes, stream)
         self.outcome[:] = 0  # or a rank that was absent would be named again
 

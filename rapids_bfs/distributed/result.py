@@ -192,7 +192,8 @@ def rows(partition: Partition, answer: Answer, communicator: Communicator) -> tu
     owner = xp.where(answer.predecessors < 0, partition.rank, answer.predecessors // stride)
     wanted, order = grouped(answer.predecessors % stride, owner, communicator.size, xp)
     strings = partition.labels.dtype == object
-    padded = xp.append(partition.labels, xp.full(stride - partition.own, "" if strings else 0, partition.labels.dtype))
+    padding = stride - partition.num_vertices
+    padded = xp.append(partition.labels, xp.full(padding, "" if strings else 0, partition.labels.dtype))
     names = xp.empty_like(partition.labels)
     names[order] = xp.concatenate(
         exchange_ids(communicator, [padded[local_ids] for local_ids in communicator.alltoallv_new(wanted)])
@@ -236,7 +237,7 @@ def _distances(partition: Partition, answer: Answer, communicator: Communicator)
 
 def _at(partition: Partition, answer: Answer, communicator: Communicator, vertex: int) -> tuple[int, int]:
     local_id = vertex - partition.base
-    if not 0 <= local_id < partition.own:
+    if not 0 <= local_id < partition.num_vertices:
         return -1, -1
     before = -1 if answer.predecessors is None else int(answer.predecessors[local_id])
     return int(answer.distances[local_id]), before

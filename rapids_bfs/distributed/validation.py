@@ -66,7 +66,7 @@ def check(
     xp = csr_for(answer.distances).xp
     partitioning, distances, predecessors = partition.partitioning, answer.distances, answer.predecessors
     everywhere = xp.full(partitioning.size * partitioning.stride, -1, np.int32)
-    everywhere[partition.base : partition.base + partition.own] = distances
+    everywhere[partition.base : partition.base + partition.num_vertices] = distances
     communicator.allgather_slices(everywhere)
 
     def broken(rule: str, breaks: Any, above: Any = None) -> Broken | None:
@@ -79,11 +79,11 @@ def check(
             None if above is None else int(above[local_id]),
         )
 
-    masked = xp.zeros(partition.own, bool) if bitmap is None else ~own_mask(bitmap, partition)
+    masked = xp.zeros(partition.num_vertices, bool) if bitmap is None else ~own_mask(bitmap, partition)
     reached = distances != -1 if predecessors is None else (distances != -1) | (predecessors != -1)
     if (found := broken("masked", masked & reached)) is not None:
         return found
-    source = xp.zeros(partition.own, bool)
+    source = xp.zeros(partition.num_vertices, bool)
     source[xp.asarray(sources[sources // partitioning.stride == partition.rank] % partitioning.stride)] = True
     outside = None if predecessors is None else _outside(partitioning, predecessors, xp)
     given = distances, predecessors, source, outside, everywhere, partitioning.n, stopped_at
@@ -111,12 +111,13 @@ def _outside(partitioning: Partitioning, global_ids: Any, xp: Any) -> Any:
 def _edge_rules(partition: Partition, answer: Answer, everywhere: Any, stopped_at: int, xp: Any) -> tuple[Any, Any]:
     """Two arrays by local id. ``confirmed``: the vertex has an edge from its predecessor (without predecessors, from
     any vertex one level up). ``above``: the smallest distance from which an edge wrongly leads to it, or -1."""
-    confirmed, above = xp.zeros(partition.own, bool), xp.full(partition.own, -1, np.int32)
+    n = partition.num_vertices
+    confirmed, above = xp.zeros(n, bool), xp.full(n, -1, np.int32)
     rows, predecessors = (partition.in_offsets, partition.in_targets), answer.predecessors
     arcs, dtype = len(partition.in_targets), partition.in_targets.dtype
     if on_device(above):
         unsigned = above.view(np.uint32)  # as which -1 is the largest
-        given = *rows, partition.own, arcs, partition.base, everywhere, predecessors, stopped_at, confirmed, unsigned
+        given = *rows, n, arcs, partition.base, everywhere, predecessors, stopped_at, confirmed, unsigned
         launch("distributed_validation", "check", dtype, np.int64, arcs, *given)
     else:
         kept = np.empty(0, dtype) if predecessors is None else predecessors

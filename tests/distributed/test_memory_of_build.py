@@ -34,7 +34,7 @@ def peak(rows, n, step, plan):
     (partition,) = launcher.map(build, plan, each=[[source]])
     bytes_at_peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    return bytes_at_peak, partition.own
+    return bytes_at_peak, partition.num_vertices
 
 
 @pytest.mark.parametrize(

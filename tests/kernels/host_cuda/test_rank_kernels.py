@@ -161,8 +161,8 @@ def test_answers_are_checked():
         result = bfs(graph, 0, predecessors=seed % 3 != 0)
         everywhere = np.full(graph.partitioning.size * graph.partitioning.stride, -1, np.int32)
         for partition, answer in zip(graph.partitions, result.answers, strict=True):
-            changed = rng.integers(-1, 6, partition.own) if seed % 2 else answer.distances
-            everywhere[partition.base : partition.base + partition.own] = changed
+            changed = rng.integers(-1, 6, partition.num_vertices) if seed % 2 else answer.distances
+            everywhere[partition.base : partition.base + partition.num_vertices] = changed
         for partition, answer in zip(graph.partitions, result.answers, strict=True):
             given = partition, answer, everywhere, int(rng.integers(6)), np
             wanted = validation._edge_rules(*given)
