@@ -5,7 +5,7 @@ Graph500 specification, section 7 (validation), extended to directed graphs and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
@@ -33,6 +33,11 @@ class Verdict:
     rule: str | None = None  # the rule that is broken
     vertex: int | None = None  # the first vertex that breaks it
     message: str = "valid"
+
+    @classmethod
+    def broken(cls, rule: str, vertex: int, id: Hashable, what: str) -> Verdict:
+        """The verdict that ``rule`` is broken: ``what`` is wrong with the vertex, whose id is ``id``."""
+        return cls(rule, vertex, f"rule {rule!r} is broken: vertex {quoted(id)} {what}")
 
     def __bool__(self) -> bool:
         return self.rule is None
@@ -81,8 +86,7 @@ def verdict_of(graph: Any, result: Any) -> Verdict:
             stopped_at=stopped_at,
             above=above,
         )
-        name = graph.ids_of(np.array([vertex])).tolist()[0]
-        return Verdict(rule, vertex, f"rule {rule!r} is broken: vertex {quoted(name)} {text}")
+        return Verdict.broken(rule, vertex, graph.ids_of(np.array([vertex])).tolist()[0], text)
 
     for rule, breaks in _vertex_rules(result):
         if breaks.any():
@@ -169,23 +173,31 @@ def _vertex_rules(result: BFSResult) -> Iterator[tuple[str, Any]]:
     """`vertex_rules` of all vertices of a result."""
     distances, predecessors = result.distances, result.predecessors
     n = len(distances)
-    if result.vertices is not None:
-        reached = distances != -1 if predecessors is None else (distances != -1) | (predecessors != -1)
-        yield "masked", reached & ~moved(result.vertices, device_of(distances))
+    masked = None if result.vertices is None else ~moved(result.vertices, device_of(distances))
     source = np.zeros_like(distances, bool)
     source[moved(np.asarray(result.sources, np.int64), device_of(distances))] = True
     outside = None if predecessors is None else (predecessors < -1) | (predecessors >= n)
-    yield from vertex_rules(distances, predecessors, source, outside, distances, n, result.stopped_at)
+    yield from vertex_rules(distances, predecessors, masked, source, outside, distances, n, result.stopped_at)
 
 
 def vertex_rules(
-    distances: Any, predecessors: Any, source: Any, outside: Any, everywhere: Any, n: int, stopped_at: int | None
+    distances: Any,
+    predecessors: Any,
+    masked: Any,
+    source: Any,
+    outside: Any,
+    everywhere: Any,
+    n: int,
+    stopped_at: int | None,
 ) -> Iterator[tuple[str, Any]]:
     """The rules that look at vertices alone, each with a mask of the vertices that break it.
 
-    ``source`` and ``outside`` are masks of the vertices that are sources, and of those whose predecessor is neither -1
-    nor a vertex. ``everywhere`` has the distances of the ``n`` vertices of the graph, indexed as predecessors are.
+    ``masked``, ``source`` and ``outside`` are masks of the vertices that are masked (None if none is), of those that
+    are sources, and of those whose predecessor is neither -1 nor a vertex. ``everywhere`` has the distances of the
+    ``n`` vertices of the graph, indexed as predecessors are.
     """
+    if masked is not None:
+        yield "masked", masked & (distances != -1 if predecessors is None else (distances != -1) | (predecessors != -1))
     yield "distance-range", (distances < -1) | (distances >= n)
     if stopped_at is not None:
         yield "limit", distances > stopped_at

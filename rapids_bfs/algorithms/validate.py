@@ -92,7 +92,6 @@ def _verdict_of_components(graph: Graph, labels: np.ndarray) -> Verdict:
         expected = first[inverse]  # of each vertex, the first that `one` puts together with it
         if (wrong := other != other[expected]).any():
             vertex = int(wrong.argmax())
-            name, with_it = graph.ids_of(np.array([vertex, expected[vertex]])).tolist()
-            text = says.format(quoted(with_it))
-            return Verdict("component", vertex, f"rule 'component' is broken: vertex {quoted(name)} {text}")
+            id, other_id = graph.ids_of(np.array([vertex, expected[vertex]])).tolist()
+            return Verdict.broken("component", vertex, id, says.format(quoted(other_id)))
     return Verdict(message="valid components")

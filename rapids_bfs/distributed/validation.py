@@ -5,11 +5,11 @@ Only distances are replicated: every rank gathers those of all vertices.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.arguments import quoted, whole_number
+from .._core.arguments import whole_number
 from .._core.csr import csr_for
 from .._core.cuda.arrays import on_device
 from .._core.cuda.kernels import launch
@@ -36,21 +36,27 @@ def validate_distributed(graph: Any, result: DistributedResult) -> Verdict:
     found = graph.launcher.collect(check, *given, each=[graph.partitions, result.answers])
     broken = [each for each in found if each is not None]
     if not broken:
-        kept = all(graph.launcher.collect(_kept, each=[result.answers]))
-        return Verdict() if kept else Verdict(message=VALID_DISTANCES)
+        has_predecessors = all(graph.launcher.collect(_has_predecessors, each=[result.answers]))
+        return Verdict() if has_predecessors else Verdict(message=VALID_DISTANCES)
     rule, vertex, distance, predecessor, above = min(broken)
-    name = graph.ids_of(np.array([vertex])).tolist()[0]
     if predecessor is not None and 0 <= predecessor < graph.partitioning.size * graph.partitioning.stride:
         predecessor = graph.ids_of(np.array([predecessor])).tolist()[0]
     text = RULES[NAMES[rule]].format(distance=distance, predecessor=predecessor, stopped_at=stopped_at, above=above)
-    return Verdict(NAMES[rule], vertex, f"rule {NAMES[rule]!r} is broken: vertex {quoted(name)} {text}")
+    return Verdict.broken(NAMES[rule], vertex, graph.ids_of(np.array([vertex])).tolist()[0], text)
 
 
-def _kept(answer: Answer, communicator: Communicator) -> bool:
+def _has_predecessors(answer: Answer, communicator: Communicator) -> bool:
     return answer.predecessors is not None
 
 
-Broken = tuple[int, int, int, int | None, int | None]  # rule, vertex, its distance and predecessor, distance above
+class Broken(NamedTuple):
+    """A rule that a vertex breaks. The smallest is that of the first rule, and of its first vertex."""
+
+    rule: int  # its position in `NAMES`
+    vertex: int  # a global id, as the predecessor
+    distance: int
+    predecessor: int | None
+    above: int | None  # the distance from which an edge wrongly leads to it
 
 
 def check(
@@ -73,28 +79,27 @@ def check(
         if not breaks.any():
             return None
         local_id = int(breaks.argmax())
-        before = None if predecessors is None else int(predecessors[local_id])
-        return (
-            *(NAMES.index(rule), partition.base + local_id, int(distances[local_id]), before),
+        return Broken(
+            NAMES.index(rule),
+            partition.base + local_id,
+            int(distances[local_id]),
+            None if predecessors is None else int(predecessors[local_id]),
             None if above is None else int(above[local_id]),
         )
 
-    masked = xp.zeros(partition.num_vertices, bool) if bitmap is None else ~own_mask(bitmap, partition)
-    reached = distances != -1 if predecessors is None else (distances != -1) | (predecessors != -1)
-    if (found := broken("masked", masked & reached)) is not None:
-        return found
+    masked = None if bitmap is None else ~own_mask(bitmap, partition)
     source = xp.zeros(partition.num_vertices, bool)
     source[xp.asarray(sources[sources // partitioning.stride == partition.rank] % partitioning.stride)] = True
     outside = None if predecessors is None else _outside(partitioning, predecessors, xp)
-    given = distances, predecessors, source, outside, everywhere, partitioning.n, stopped_at
+    given = distances, predecessors, masked, source, outside, everywhere, partitioning.n, stopped_at
     for rule, breaks in vertex_rules(*given):
         if (found := broken(rule, breaks)) is not None:
             return found
     confirmed, above = _edge_rules(partition, answer, everywhere, stopped_at, xp)
-    above[masked] = -1  # edges to them do not count
-    kept = predecessors is not None
+    if masked is not None:
+        above[masked] = -1  # edges to them do not count
     return (
-        broken("tree-edge" if kept else "tree-level", (distances > 0) & ~confirmed)
+        broken("tree-level" if predecessors is None else "tree-edge", (distances > 0) & ~confirmed)
         or broken("edge-level", (above >= 0) & (distances >= 0), above)
         or broken("edge-reach", (above >= 0) & (distances < 0), above)
     )
