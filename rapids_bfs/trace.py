@@ -81,12 +81,19 @@ class Trace(Sequence[Level]):
         at = distances[reached]
         degrees = graph.degrees[reached].astype(np.float64)
         vertices, edges = to_host(np.bincount(at, minlength=1)), to_host(np.bincount(at, weights=degrees, minlength=1))
-        steps = [Step()] * expansions(len(vertices) - 1, stopped_at) if steps is None else steps
-        found = np.zeros(len(steps) + 1, np.int64)
-        found[: len(vertices)] = vertices
+        return cls.of_counts(np.stack([vertices, edges]), steps, stopped_at)
+
+    @classmethod
+    def of_counts(cls, counts: np.ndarray, steps: Sequence[Step] | None, stopped_at: int | None = None) -> Trace:
+        """The same from ``counts[2, depth + 1]``: the vertices at each distance and, in the second row, their
+        out-edges."""
+        depth = counts.shape[1] - 1
+        steps = [Step()] * expansions(depth, stopped_at) if steps is None else steps
+        vertices, edges = np.zeros((2, len(steps) + 1), np.int64)
+        vertices[: depth + 1], edges[: depth + 1] = counts
         return cls(
             [
-                Level(level, int(found[level - 1]), int(edges[level - 1]), int(found[level]), *step)
+                Level(level, int(vertices[level - 1]), int(edges[level - 1]), int(vertices[level]), *step)
                 for level, step in enumerate(steps, start=1)
             ]
         )

@@ -13,7 +13,7 @@ from .._core.cuda.arrays import checked_device, finish, to_host
 from .._core.memory import require_bytes
 from ..errors import InputError, NoAttributeError
 from ..result import NO_PREDECESSORS, BFSResult, Distances, same_answers
-from ..trace import Level, Step, Trace, expansions
+from ..trace import Trace
 from .build import Partition
 from .communicators import Communicator
 from .ids import exchange_ids, grouped
@@ -88,20 +88,20 @@ class DistributedResult(Distances):
 
     @property
     def level_sizes(self) -> np.ndarray:
-        """How many vertices are at each distance."""
+        """The number of vertices at each distance (int64, depth + 1)."""
         sizes: np.ndarray = self._levels[0]
         return sizes
 
     @property
     def _levels(self) -> np.ndarray:
-        """The number of vertices at each distance and, in a second row, of their out-edges."""
+        """The number of vertices at each distance and, in a second row, of their out-edges (int64, 2 x depth + 1)."""
         levels: np.ndarray = np.sum(self._each(level_sums, self.depth), axis=0)
         return levels
 
     @property
     def levels(self) -> Trace:
         """The levels that the search found, without times."""
-        return traced(self._levels, [Step()] * expansions(self.depth, self.stopped_at), "")
+        return Trace.of_counts(self._levels, None, self.stopped_at)
 
     def _distance_at(self, vertex: int) -> int:
         return self._at(vertex)[0]
@@ -168,17 +168,6 @@ class DistributedResult(Distances):
     def _each(self, function: Any, *arguments: Any) -> list[Any]:
         found: list[Any] = self.graph.launcher.collect(function, *arguments, each=[self.graph.partitions, self.answers])
         return found
-
-
-def traced(sizes: np.ndarray, steps: list[Step], engine: str) -> Trace:
-    """The trace of these steps. ``sizes[2, levels]`` counts the vertices and out-edges of each level."""
-    vertices, edges = np.zeros((2, len(steps) + 1), np.int64)
-    vertices[: sizes.shape[1]], edges[: sizes.shape[1]] = sizes
-    levels = [
-        Level(level, int(vertices[level - 1]), int(edges[level - 1]), int(vertices[level]), *step)
-        for level, step in enumerate(steps, start=1)
-    ]
-    return Trace(levels, engine)
 
 
 def rows(partition: Partition, answer: Answer, communicator: Communicator) -> tuple[Any, Any, Any | None]:
@@ -260,7 +249,7 @@ def _path(partition: Partition, answer: Answer, communicator: Communicator, vert
 
 
 def level_sums(partition: Partition, answer: Answer, communicator: Communicator, depth: int) -> np.ndarray:
-    """The numbers of this rank's vertices, and of their out-edges, at each distance (int64, ``[2, depth + 1]``)."""
+    """The number of this rank's vertices, and of their out-edges, at each distance (int64, 2 x depth + 1)."""
     xp = csr_for(answer.distances).xp
     reached = answer.distances >= 0
     at = answer.distances[reached]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
 from random import Random
@@ -13,11 +14,12 @@ import numpy as np
 from .._core.cuda.arrays import CPU, CUDA
 from ..engines import EngineSpec, Options, Traversal
 from ..errors import InputError
+from ..trace import Trace
 from .gathered import GATHERED, search_gathered
-from .launchers import Threads
-from .level_synchronous import ONE_LAUNCH, search
+from .launchers import Launcher, PerRank, Threads
+from .level_synchronous import ONE_LAUNCH, Totals, search
 from .masks import bitmap_of
-from .result import DistributedResult, level_sums, traced
+from .result import DistributedResult, level_sums
 
 RANDOM_BITS = 29  # of a search id, above those of the time
 TIME_BITS = 32
@@ -42,34 +44,40 @@ def searched(graph: Any, sources: np.ndarray, options: Options) -> DistributedRe
     graph.prepare()
     if vertices is not None:
         options = replace(options, vertices=bitmap_of(graph, vertices))
-    launcher = graph.launcher
     sources = np.asarray(sources, np.int64)
-    search_id = _new_search_id()
-    transport = graph.transport  # of this search: the next may go another transport
-    traffic: Any = None, None
-    if transport == GATHERED:
-        answers, totals = search_gathered(launcher, graph.partitions, sources, options)
-    elif transport == ONE_LAUNCH and isinstance(launcher, Threads):
-        together = graph.partitions[0].cache["search"].search_together
-        answers = launcher.call_together(together, sources, options, search_id, each=[graph.partitions])
-        totals = answers[0].totals
-    else:
-        given = sources, options, search_id
-        answers, of_ranks = launcher.map_and_collect(search, attrgetter("totals"), *given, each=[graph.partitions])
-        totals = of_ranks[0]
-        if totals.traffic:
-            traffic = np.diff([each.traffic for each in of_ranks], axis=1).T.tolist()
-    depth = totals.depth
-    trace = None
-    if options.trace:
-        engine = f"{graph.device}, {graph.searched_by(transport)}"
-        sizes = launcher.collect(level_sums, depth, each=[graph.partitions, answers])
-        trace = traced(np.sum(sizes, axis=0), totals.steps, engine)
-        trace.bytes_sent, trace.bytes_needed = traffic
+    transport = graph.transport  # read once: a search in another thread may change it
+    answers, totals = _answers(graph, transport, sources, options)
+    trace = _trace(graph, transport, answers, totals) if options.trace else None
+    reached, depth = totals[0].reached, totals[0].depth
     graph.note_depth(depth)
     return DistributedResult(
-        graph, sources, answers, totals.reached, depth, options.depth_limit, options.target, trace, vertices
+        graph, sources, answers, reached, depth, options.depth_limit, options.target, trace, vertices
     )
+
+
+def _answers(graph: Any, transport: str, sources: np.ndarray, options: Options) -> tuple[PerRank, Sequence[Totals]]:
+    """The answer of each rank, and the totals: those of each rank, or only one if they do not count what they send."""
+    launcher: Launcher = graph.launcher
+    each = [graph.partitions]
+    if transport == GATHERED:
+        answers, totals = search_gathered(launcher, graph.partitions, sources, options)
+        return answers, [totals]
+    search_id = _new_search_id()
+    if transport == ONE_LAUNCH and isinstance(launcher, Threads):
+        together = graph.partitions[0].cache["search"].search_together
+        answers = launcher.call_together(together, sources, options, search_id, each=each)
+        return answers, [answers[0].totals]
+    return launcher.map_and_collect(search, attrgetter("totals"), sources, options, search_id, each=each)
+
+
+def _trace(graph: Any, transport: str, answers: PerRank, totals: Sequence[Totals]) -> Trace:
+    """The trace of the search with these answers and totals, by this transport."""
+    counts = graph.launcher.collect(level_sums, totals[0].depth, each=[graph.partitions, answers])
+    trace = Trace.of_counts(np.sum(counts, axis=0), totals[0].steps)
+    trace.engine = f"{graph.device}, {graph.searched_by(transport)}"
+    if totals[0].traffic:
+        trace.bytes_sent, trace.bytes_needed = np.diff([each.traffic for each in totals], axis=1).T.tolist()
+    return trace
 
 
 def _new_search_id() -> int:
