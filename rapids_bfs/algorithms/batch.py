@@ -153,10 +153,10 @@ def bfs_batch(
     """
     graph = as_graph(graph)
     mask = kept_mask(graph, vertices)
-    places = vertices_of_sources(graph, sources)
+    starts = vertices_of_sources(graph, sources)
     if mask is not None and sources is None:
-        places = places[to_host(mask)]
-    require_unmasked(graph, mask, places)
+        starts = starts[to_host(mask)]
+    require_unmasked(graph, mask, starts)
     limit = checked_depth_limit(depth_limit)
     if not isinstance(keep, str) or keep not in ("distances", "summary"):
         raise InputError(f"keep must be 'distances' or 'summary', not {quoted(keep)}")
@@ -167,21 +167,21 @@ def bfs_batch(
     if batch_size is not None:
         batch_size = whole_number(batch_size, "batch_size", 1)
     if keep == "summary":
-        return summary(graph, places, engine, limit, batch_size, mask)
+        return summary(graph, starts, engine, limit, batch_size, mask)
     traversal, masked = batch_traversal(graph, engine, Options(limit, predecessors=False, vertices=mask))
     search: Callable[..., None] = partial(traversal.distances, **masked)
     with traversal.current():
         distances = None
         if on_batch is None:
-            distances = _distances(graph, traversal, search, places, limit, batch_size)
+            distances = _distances(graph, traversal, search, starts, limit, batch_size)
         else:
-            _hand_over(graph, traversal, search, places, limit, batch_size, on_batch)
-        return BatchResult(graph, places, distances, depth_limit=limit, vertices=mask)
+            _hand_over(graph, traversal, search, starts, limit, batch_size, on_batch)
+        return BatchResult(graph, starts, distances, depth_limit=limit, vertices=mask)
 
 
 def summary(
     graph: Any,
-    places: np.ndarray,
+    starts: np.ndarray,
     engine: str,
     limit: int | None = None,
     size: int | None = None,
@@ -191,25 +191,25 @@ def summary(
     traversal, masked = batch_traversal(graph, engine, Options(limit, predecessors=False, vertices=mask))
     search: Callable[..., Summary] = partial(traversal.summary, **masked)
     with traversal.lock, traversal.current():
-        batches = _batches(len(places), size or traversal.batch_size)
-        found = [Summary.of(0), *(search(places[rows], limit) for rows in batches)]
+        batches = _batches(len(starts), size or traversal.batch_size)
+        found = [Summary.of(0), *(search(starts[rows], limit) for rows in batches)]
     columns = {name: np.concatenate([getattr(each, name) for each in found]) for name in Summary._fields}
-    return BatchResult(graph, places, **columns, depth_limit=limit, vertices=mask)
+    return BatchResult(graph, starts, **columns, depth_limit=limit, vertices=mask)
 
 
 def _distances(
     graph: Vertices,
     traversal: BatchTraversal,
     search: Callable[..., None],
-    places: np.ndarray,
+    starts: np.ndarray,
     limit: int | None,
     size: int | None,
 ) -> np.ndarray:
-    k, n = len(places), traversal.graph.num_vertices
+    k, n = len(starts), traversal.graph.num_vertices
     distances = _empty(traversal, k, f"distances of {n:,} vertices from {k:,} sources (keep='summary' needs none)")
     with traversal.lock:
         for rows in _batches(k, size or traversal.batch_size):
-            search(places[rows], limit, distances[rows])
+            search(starts[rows], limit, distances[rows])
     answer: np.ndarray = moved(distances, graph.answers_on)
     return answer
 
@@ -218,7 +218,7 @@ def _hand_over(
     graph: Vertices,
     traversal: BatchTraversal,
     search: Callable[..., None],
-    places: np.ndarray,
+    starts: np.ndarray,
     limit: int | None,
     size: int | None,
     on_batch: OnBatch,
@@ -228,12 +228,12 @@ def _hand_over(
         available = available_device_bytes() if _on_device(traversal) else available_bytes()
         fitting = available // (2 * DISTANCE_BYTES * max(n, 1))
         size = max(1, min(traversal.batch_size, fitting))
-    size = min(size, max(len(places), 1))
+    size = min(size, max(len(starts), 1))
     distances = _empty(traversal, size, f"distances of {n:,} vertices from {size:,} sources at once")
-    for rows in _batches(len(places), size):
+    for rows in _batches(len(starts), size):
         found = distances[: rows.stop - rows.start]
         with traversal.lock:  # released while the user's function runs, since that may wait for another thread's batch
-            search(places[rows], limit, found)
+            search(starts[rows], limit, found)
         on_batch(rows, moved(found, graph.answers_on))
 
 
