@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 from .._core.environment import check_environment
+from .cache import cached_conversion, detach_networkx_cache
 from .functions import FUNCTIONS
 from .policy import can_run as can_run
-from .policy import keep_from_networkx, kept
 from .policy import should_run as should_run
 
 
@@ -23,8 +23,8 @@ def convert_from_nx(graph: Any, **wanted: Any) -> Any:
     check_environment()
     from .graph import ConvertedGraph
 
-    keep_from_networkx(graph)
-    conversion = kept(graph)
+    detach_networkx_cache(graph)
+    conversion = cached_conversion(graph)
     return ConvertedGraph.unread(graph) if conversion is None else conversion
 
 

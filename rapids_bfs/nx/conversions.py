@@ -23,9 +23,9 @@ from .._core.interrupts import is_interrupt
 from .._core.threads import pool
 from ..graph import Graph
 from ..kernels.cpu.networkx import views
+from .cache import cache_conversion, cached_conversion
 from .classes import is_being_written, is_read_as_theirs, state_of
 from .graph import ConvertedGraph, FallBack
-from .policy import keep, kept
 
 logger = logging.getLogger(__package__)
 
@@ -75,7 +75,7 @@ def as_it_is_now(conversion: ConvertedGraph) -> ConvertedGraph:
     newest = next(known, None)
     if newest is None:
         newest = conversion.latest = converted(conversion.origin)
-        keep(conversion.origin, newest)
+        cache_conversion(conversion.origin, newest)
     if not newest.is_read:
         raise FallBack
     return newest
@@ -84,7 +84,7 @@ def as_it_is_now(conversion: ConvertedGraph) -> ConvertedGraph:
 def _known(conversion: ConvertedGraph) -> Iterator[ConvertedGraph | None]:
     yield conversion
     yield conversion.latest
-    yield kept(conversion.origin)
+    yield cached_conversion(conversion.origin)
 
 
 def _read(origin: Any) -> ConvertedGraph:
@@ -148,7 +148,12 @@ class ConvertedView(ConvertedGraph):
     def _pays(self, below: Any) -> bool:
         """Does this take less time than reading the view?"""
         shows, listed = self._nodes
-        return kept(below) is not None or not shows or listed is None or PART * len(listed) >= len(below._node)
+        return (
+            cached_conversion(below) is not None
+            or not shows
+            or listed is None
+            or PART * len(listed) >= len(below._node)
+        )
 
     def _choose(self) -> None:
         """Set the nodes, in the view's order, and their vertices in the graph below."""

@@ -16,9 +16,8 @@ from typing import Any
 
 from .._core.interrupts import is_interrupt
 from ..errors import InputError
-from .functions import BACKEND, FUNCTIONS, Function
-
-KEPT = "rapids_bfs: converted"  # a key of the graph's cache
+from .cache import cached_conversion, detach_networkx_cache
+from .functions import FUNCTIONS, Function
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
@@ -28,7 +27,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool
     arguments = arguments_of(name, args, kwargs)
     if arguments is None:
         return "NetworkX says what is wrong with these arguments"
-    keep_from_networkx(arguments["G"])  # a conversion that a signal ended, too: NetworkX would never try it again
+    detach_networkx_cache(arguments["G"])  # a conversion that a signal ended, too: NetworkX would never try it again
     given = next((each for each in FUNCTIONS[name].without if arguments.get(each) is not None), None)
     return True if given is None else f"{given} must be None"
 
@@ -46,7 +45,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
         return f"{type(graph).__name__} has its own way of being read"
     if asked := delegated_argument(function, graph, arguments):
         return f"with {asked} NetworkX answers as soon"
-    if kept(graph) is not None:
+    if cached_conversion(graph) is not None:
         return True
     enough = nx.config.backends.rapids_bfs.min_edges
     if not isinstance(enough, Real):
@@ -68,36 +67,6 @@ def delegated_argument(function: Function, graph: Any, arguments: Mapping[str, A
         if given is not None and not (name == "neighbors" and direction(graph, given)):
             return name
     return None
-
-
-def kept(graph: Any) -> Any:
-    """The conversion kept with this graph, if it is still current; else None."""
-    found = (_cache(graph) or {}).get(KEPT)
-    return found if found is not None and found.is_current else None
-
-
-def keep(graph: Any, conversion: Any) -> None:
-    """Keep a conversion in its graph's cache, which a change empties. Without NetworkX's caching, do nothing."""
-    cache = _cache(graph)
-    if cache is not None:
-        cache[KEPT] = conversion
-
-
-def keep_from_networkx(graph: Any) -> None:
-    """Let NetworkX, which is converting this graph, cache the conversion in a dict that it will not look at again.
-
-    NetworkX warns whenever it reuses a conversion, as edge data may have changed unnoticed. Ours holds no edge data,
-    and is `kept`.
-    """
-    cache = _cache(graph)
-    if cache is not None:
-        cache.get("backends", {}).pop(BACKEND, None)
-
-
-def _cache(graph: Any) -> dict[str, Any] | None:
-    import networkx as nx
-
-    return getattr(graph, "__networkx_cache__", None) if nx.config.cache_converted_graphs else None
 
 
 def direction(graph: Any, neighbors: Any) -> str | None:

@@ -19,9 +19,9 @@ from nx_calls import CLASSES, random_graph
 
 import rapids_bfs.nx
 from rapids_bfs import InputError
+from rapids_bfs.nx.cache import cached_conversion
 from rapids_bfs.nx.functions import FUNCTIONS, get_info
 from rapids_bfs.nx.graph import ConvertedGraph, FallBack
-from rapids_bfs.nx.policy import kept
 from rapids_bfs.nx.routing import engine_for
 
 HEAVY = {"cupy", "numba", "cudf", "cugraph", "networkx", "pandas", "pyarrow", "scipy", "polars", "numpy"}
@@ -152,14 +152,14 @@ class TestCache:
         with nx.config(cache_converted_graphs=False):
             nx.descendants(graph, 0)
             nx.descendants(graph, 1)
-            assert kept(graph) is None
-        assert kept(graph) is None
+            assert cached_conversion(graph) is None
+        assert cached_conversion(graph) is None
         assert conversions == [graph] * 2
 
     def test_what_engines_prepare_is_kept(self):
         graph = big_graph()
         nx.closeness_centrality(graph, 1)
-        converted = kept(graph)
+        converted = cached_conversion(graph)
         prepared = list(converted.forward.traversals.values())
         nx.closeness_centrality(graph, 2)
         assert prepared
@@ -287,7 +287,7 @@ class TestConfiguration:
                 nx.closeness_centrality(graph, backend="rapids_bfs"),
             )
         assert found == expected
-        converted = kept(graph)
+        converted = cached_conversion(graph)
         prepared = " ".join(map(str, converted.forward.traversals))
         assert engine in ("auto", "cpu") or engine in prepared
 

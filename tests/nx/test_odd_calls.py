@@ -20,10 +20,10 @@ from nx_calls import CALLS, CLASSES, VERSION, close, function, in_order, public
 
 from rapids_bfs.nx import routing
 from rapids_bfs.nx.algorithms import ego
+from rapids_bfs.nx.cache import cached_conversion
 from rapids_bfs.nx.classes import is_read_as_theirs
 from rapids_bfs.nx.functions import FUNCTIONS
 from rapids_bfs.nx.graph import ConvertedGraph, FallBack, levels
-from rapids_bfs.nx.policy import kept
 
 RANDOM_CALLS = int(os.environ.get("RAPIDS_BFS_ODD_CALLS", "600"))
 BACKENDS = ("networkx", "rapids_bfs")
@@ -165,7 +165,7 @@ class TestClasses:
         graph = odd_calls.odd_class(nx.Graph, ("neighbors",), dict)(nx.path_graph(5))
         with nx.config(backend_priority=["rapids_bfs"]), nx.config.backends.rapids_bfs(min_edges=0):
             list(nx.bfs_edges(graph, 2))
-        assert kept(graph) is None
+        assert cached_conversion(graph) is None
 
 
 @pytest.mark.parametrize("name", GENERATORS)
@@ -297,7 +297,7 @@ def test_a_graph_is_asked_about_while_its_edges_are_added(cls):
     def without_a_path():
         for u, v in ends:
             assert list(nx.bfs_edges(other, 0, backend="rapids_bfs")) == list(nx.bfs_edges(other, 0))
-            assert kept(other) is not None
+            assert cached_conversion(other) is not None
             assert len({str(list(nx.bfs_edges(shown, 0, backend=each))) for each in BACKENDS}) == 1
             found, expected = (nx.has_path(graph, u, v, backend=each) for each in ("rapids_bfs", "networkx"))
             assert found == expected

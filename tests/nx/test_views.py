@@ -11,9 +11,9 @@ from networkx import filters
 from nx_calls import CLASSES, random_graph
 
 from rapids_bfs.nx import conversions
+from rapids_bfs.nx.cache import cached_conversion
 from rapids_bfs.nx.conversions import ConvertedView, converted
 from rapids_bfs.nx.graph import ConvertedGraph
-from rapids_bfs.nx.policy import kept
 
 GRAPHS = 60  # of each class
 
@@ -187,8 +187,8 @@ class TestChanges:
         ):
             change()
             self.answers_are_alike(view, 0)
-            assert isinstance(kept(view), ConvertedView)
-            assert kept(view).below.origin is view._graph
+            assert isinstance(cached_conversion(view), ConvertedView)
+            assert cached_conversion(view).below.origin is view._graph
 
     def test_of_the_set_of_nodes(self):
         graph = nx.path_graph(100)
@@ -252,9 +252,9 @@ class TestCost:
     def test_a_large_graph_is_not_read_for_a_small_view(self):
         graph = nx.path_graph(1000)
         assert not isinstance(converted(graph.subgraph(range(5))), ConvertedView)
-        assert kept(graph) is None
+        assert cached_conversion(graph) is None
         assert isinstance(converted(graph.subgraph(range(500))), ConvertedView)
-        assert kept(graph) is not None
+        assert cached_conversion(graph) is not None
         assert isinstance(converted(graph.subgraph(range(5))), ConvertedView)
 
     def test_a_view_shares_the_nodes_below_if_it_shows_all(self):
