@@ -91,7 +91,7 @@ class DaskLauncher(Launcher):
 
     def hold(self, function: Callable[..., Any], futures: Sequence[Sequence[Any]]) -> OnWorkers:
         """Store ``function(*values)`` on each rank, where ``futures[rank]`` are done on its worker, and each value is a
-        `workers.Stored`. The function gets no communicator. The futures are to be kept as long as the values."""
+        `workers.Stored`. The function gets no communicator. The caller keeps the futures as long as the values."""
         handle = OnWorkers(self)
         keys = [[future.key for future in mine] for mine in futures]
         self._require_process()
@@ -123,12 +123,12 @@ class DaskLauncher(Launcher):
     async def _equipped(self, rank: int) -> Outcome:
         """An `InputError` if the worker cannot be a rank."""
         reason = await unfit(self.client, self.workers[rank], self.device, self.size)
-        return Outcome(reason, InputError if reason else None)
+        return Outcome(error=InputError(reason) if reason else None)
 
     async def _made(self, rank: int) -> Outcome:
         """The outcome of making the rank."""
         await self._rank_futures[rank]
-        return Outcome(None)
+        return Outcome()
 
     def _require_process(self) -> None:
         """Raise `TraversalError` in a forked child, which does not have the client's threads."""
@@ -192,13 +192,12 @@ class DaskLauncher(Launcher):
         return turns
 
     def _values(self, outcomes: Callable[[], Awaitable[list[Outcome]]]) -> list[Any]:
-        """The values of the outcomes. If ranks failed, raises the failure that caused the others."""
+        """The values of the outcomes. If ranks failed, raises the error that caused the others."""
         found: list[Any] = ask_scheduler(self.client, outcomes, None)  # which end by themselves
-        failures = [(SEVERITY.index(outcome.failure), outcome) for outcome in found if outcome.failure]
-        if failures:
+        errors = [outcome.error for outcome in found if outcome.error]
+        if errors:
             require_open(self.client)  # the reason, if it is closed
-            _, (message, failure) = min(failures, key=lambda each: each[0])
-            raise failure(message)
+            raise min(errors, key=lambda error: SEVERITY.index(type(error)))
         return [outcome.value for outcome in found]
 
     async def _call(self, rank: int, method: str, *arguments: Any) -> Outcome:
@@ -238,10 +237,10 @@ class DaskLauncher(Launcher):
             for each in [each for each, rank in waiting.items() if rank in outcomes]:
                 each.cancel()
                 del waiting[each]
-            if not failed and (reasons := [outcome.value for outcome in outcomes.values() if outcome.failure]):
+            if not failed and (errors := [outcome.error for outcome in outcomes.values() if outcome.error]):
                 failed = True
                 deadline = min(deadline, now + GRACE)
-                self.client.loop.add_callback(self._tell, remote.abort, epoch, reasons[0])
+                self.client.loop.add_callback(self._tell, remote.abort, epoch, str(errors[0]))
         return [outcome for _, outcome in sorted(outcomes.items())]
 
     def _ended(self, rank: int, call: asyncio.Future[Outcome]) -> Outcome:
@@ -251,16 +250,17 @@ class DaskLauncher(Launcher):
         except (OSError, KeyError, asyncio.CancelledError):  # a broken connection, no rank, a restart
             return self._lost(rank)
         except Exception as error:
-            return Outcome(f"{self._names[rank]} failed: {one_line(error)}", TraversalError)
+            return Outcome(error=TraversalError(f"{self._names[rank]} failed: {one_line(error)}"))
 
     def _lost(self, rank: int) -> Outcome:
-        return Outcome(f"{self._names[rank]} is gone, and with it its partition: make the graph again", TraversalError)
+        reason = "is gone, and with it its partition: make the graph again"
+        return Outcome(error=TraversalError(f"{self._names[rank]} {reason}"))
 
     async def _silent(self, rank: int) -> Outcome:
         reason = "does not answer: restart it and make the graph again"
         if (await self._statuses()).get(self.workers[rank]) == "paused":
             reason = "has been paused by Dask, since its memory is full: free memory there, or give it more"
-        return Outcome(f"{self._names[rank]} {reason}", TraversalError)
+        return Outcome(error=TraversalError(f"{self._names[rank]} {reason}"))
 
     async def _statuses(self) -> dict[str, str]:
         """The status of each worker that the scheduler knows, by address."""

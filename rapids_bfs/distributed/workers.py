@@ -26,10 +26,10 @@ SEVERITY = (InputError, TraversalError, Aborted)  # when several ranks fail, the
 
 
 class Outcome(NamedTuple):
-    """The value that a rank returned, or its failure: the class of the error, and its message as the value."""
+    """The value that a rank returned, or the error that it failed with: of a class in `SEVERITY`, without traceback."""
 
-    value: Any
-    failure: type[Exception] | None = None
+    value: Any = None
+    error: Exception | None = None
 
 
 class Rank:
@@ -63,20 +63,18 @@ class Rank:
         with self._changed:
             if not self._changed.wait_for(lambda: not self._working, self.timeout):
                 message = f"{self.names[self.rank]} has not ended an earlier call: restart this worker"
-                return Outcome(message, TraversalError)
+                return Outcome(error=TraversalError(message))
             self._working = True
         try:
             with at_work().working(), limited(memory_left(self.worker)), pool.limited(self.worker.state.nthreads):
                 return Outcome(work(*arguments))
         except BaseException as error:
             if isinstance(error, Aborted):
-                return Outcome(str(error), Aborted)
+                return Outcome(error=Aborted(str(error)))
             message = f"{self.names[self.rank]} failed: {one_line(error)}"
             if self.communicator is not None:
                 self.communicator.abort(message)
-            return (
-                Outcome(str(error), InputError) if isinstance(error, InputError) else Outcome(message, TraversalError)
-            )
+            return Outcome(error=InputError(str(error)) if isinstance(error, InputError) else TraversalError(message))
         finally:
             with self._changed:
                 self._working = False
