@@ -23,11 +23,11 @@ from ..graph import Categories, EdgeData, Graph
 from ._bounded import DECIMAL
 from ._edge_data import Asked, carried
 from ._file import File, refuse_isolated
+from ._ids import LARGEST
 from ._tables import USUAL, Columns, EdgeTable, choose_columns, from_edge_table, isolated, to_arc_table
 
 NUMBER = re.compile(rf"\s*{DECIMAL}\s*", re.ASCII)
 INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
-LARGEST = np.iinfo(np.int64).max
 
 
 def read_csv(

@@ -12,7 +12,7 @@ from .._core.arguments import quoted
 from .._core.dtypes import INT32_LIMIT
 from .._core.formatting import counted
 from ..errors import InputError
-from ._edge_data import is_string
+from ._edge_data import is_string, value_type
 from ._edge_list import EdgeList
 from ._ids import require_one_type
 from ._objects import array_of
@@ -47,7 +47,7 @@ def checked_edges(part: Any, columns: tuple[str, str], where: str) -> pa.Table:
     table = edges_of(part, columns, where)
     edges = EdgeTable.of(table, columns, where)
     checked = [*edges.checked()]
-    types = [type.value_type if pa.types.is_dictionary(type) else type for type in edges.plain_types]
+    types = [*map(value_type, edges.plain_types)]
     for type, column in zip(types, columns, strict=True):
         if not (is_number(type) or pa.types.is_large_string(type)):
             raise InputError(

@@ -90,10 +90,7 @@ def _header(file: File) -> Header:
 
 def _lines(file: File) -> Iterator[tuple[int, list[str]]]:
     """Number and fields of each line that is neither blank nor a comment."""
-    for number, line in file.numbered_lines(comments=b"c"):
-        fields = re.findall("[^ \t\r\n]+", line)
-        if fields and not fields[0].startswith("c"):
-            yield number, fields
+    return ((number, fields) for number, fields in file.numbered_fields(b"c") if not fields[0].startswith("c"))
 
 
 def _blocks(file: File, header: Header) -> Iterator[Pairs]:

@@ -14,7 +14,7 @@ from .._core.cuda.arrays import CPU, CUDA, on_device, to_device, to_host
 from .._core.formatting import counted
 from ..errors import InputError
 from ..graph import NO_EDGE_DATA, Categories, Dates, EdgeData, Graph
-from ..graph.edge_data import checked_edge_data, with_usual_unit
+from ..graph.edge_data import checked_edge_data, storage_of, with_usual_unit
 from ._objects import array_of
 
 if TYPE_CHECKING:
@@ -166,11 +166,10 @@ def arrow_column(column: Any, where: str) -> Any:
         column.validate(full=True)
     except (pa.ArrowException, ValueError) as error:
         raise InputError(f"{where} is corrupt: {str(error).splitlines()[0]}") from error
-    type = column.type
-    values = type.value_type if pa.types.is_dictionary(type) else type
+    values = value_type(column.type)
     if is_string(values) or pa.types.is_null(values):
         return _categories(column)
-    if pa.types.is_dictionary(type):
+    if pa.types.is_dictionary(column.type):
         column = pa.chunked_array([chunk.dictionary_decode() for chunk in _chunks(column)], values)
     if pa.types.is_boolean(values) or pa.types.is_integer(values):
         if column.null_count:
@@ -187,6 +186,13 @@ def _chunks(column: Any) -> list[Any]:
     import pyarrow as pa
 
     return [column] if isinstance(column, pa.Array) else column.chunks or [pa.array([], column.type)]
+
+
+def value_type(type: pa.DataType) -> pa.DataType:
+    """The type of the values, which is that of the dictionary if they are encoded."""
+    import pyarrow as pa
+
+    return type.value_type if pa.types.is_dictionary(type) else type
 
 
 def is_string(type: pa.DataType) -> bool:
@@ -241,10 +247,7 @@ def columns_of_edges(graph: Graph) -> dict[str, Any]:
     sources = csr_for(graph.targets).sources_of(graph.offsets, graph.targets)
     back = arcs.twins(graph.offsets, graph.targets)
     for title, column in graph.edge_data.items():
-        values, others = (
-            held.codes if isinstance(held, Categories) else held.counts if isinstance(held, Dates) else held
-            for held in (column, column[back])
-        )
+        values, others = storage_of(column), storage_of(column[back])
         differ = (values != others) & ((values == values) | (others == others))  # NaN is no other than NaN
         if differ.any():
             arc = int(differ.argmax())

@@ -92,6 +92,12 @@ class File:
         with self.text(comments) as raw:
             yield from enumerate(io.TextIOWrapper(io.BufferedReader(raw), encoding="latin-1"), 1)
 
+    def numbered_fields(self, comments: bytes = b"") -> Iterator[tuple[int, list[str]]]:
+        """The fields between blanks and tabs of each of the `numbered_lines` that has some."""
+        for number, line in self.numbered_lines(comments):
+            if fields := re.findall("[^ \t\r\n]+", line):
+                yield number, fields
+
     @property
     def size(self) -> int:
         """Bytes on disk."""

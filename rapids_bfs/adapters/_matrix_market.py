@@ -28,6 +28,7 @@ from ._file import File
 from .edges import from_edges
 from .scipy import to_scipy
 
+COMMENT = b"%"
 FEW = 1 << 20  # entries; NumPy reads fewer in less time than the import of pandas takes
 VALUES = {"pattern": 0, "integer": 1, "unsigned-integer": 1, "real": 1, "double": 1, "complex": 2}  # of an entry
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
@@ -75,10 +76,10 @@ def read_matrix_market(file: File, *, directed: bool | None = None) -> Graph:
 
 
 def _header(file: File) -> Header:
-    lines = _lines(file)
+    lines = file.numbered_fields(COMMENT)
     _, (_, *kind) = next(lines)
     form, field, symmetry = _kind([word.lower() for word in kind], file)
-    number, sizes = next(((number, fields) for number, fields in lines if not fields[0].startswith("%")), (0, []))
+    number, sizes = next((line for line in lines if not line[1][0].startswith("%")), (0, []))
     parts = ("rows", "columns", "entries") if form == "coordinate" else ("rows", "columns")
     if len(sizes) != len(parts) or not all(re.fullmatch("[0-9]{1,18}", size) for size in sizes):
         where = f"{file}, line {number}" if number else f"{file} ends where"
@@ -104,13 +105,6 @@ def _kind(words: list[str], file: File) -> tuple[str, str, str]:
     )
 
 
-def _lines(file: File) -> Iterator[tuple[int, list[str]]]:
-    """Number and fields of each line that is not blank."""
-    for number, line in file.numbered_lines(comments=b"%"):
-        if not line.isspace():
-            yield number, re.findall("[^ \t\r\n]+", line)
-
-
 def _edges(file: File, header: Header) -> Iterator[Pairs]:
     """Rows and columns of the entries, from 0, a block at a time."""
     read = 0
@@ -129,7 +123,7 @@ def _edges(file: File, header: Header) -> Iterator[Pairs]:
 
 def _blocks(file: File, header: Header) -> Iterator[list[np.ndarray]]:
     """The entries as columns. Raises `ValueError` at a line of another width."""
-    first = next((fields for number, fields in _lines(file) if number > header.lines), None)
+    first = next((fields for number, fields in file.numbered_fields(COMMENT) if number > header.lines), None)
     if first is None:
         return
     if header.field == "pattern" and header.entries < FEW:
@@ -179,7 +173,7 @@ def _positions(numbers: list[np.ndarray], header: Header, first: int) -> Pairs:
 def _refuse_line(file: File, header: Header) -> None:
     """Raise `InputError` naming the first line of ``file`` that is no entry, if there is one."""
     entries = 0
-    for number, fields in _lines(file):
+    for number, fields in file.numbered_fields(COMMENT):
         if number <= header.lines:
             continue
         where = f"{file}, line {number}"

@@ -19,7 +19,7 @@ from .._core.dtypes import index_dtype
 from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import NO_EDGE_DATA, Categories, EdgeData, Graph
-from ._edge_data import as_arrow, as_objects, columns_of_edges
+from ._edge_data import as_arrow, as_objects, columns_of_edges, value_type
 from ._edge_list import EdgeList, checked_vertices
 from ._ids import number_values, require_one_type
 from ._schema_metadata import Notes, notes_of
@@ -210,7 +210,7 @@ def from_edge_table(
         return with_vertices(graph, notes.isolated) if notes.isolated else graph
     if vertices is not None:
         raise InputError(f"{table.name}: a number of vertices can only be given with integer ids")
-    value_types = [type.value_type if pa.types.is_dictionary(type) else type for type in types]
+    value_types = [*map(value_type, types)]
     if any(len(source) for source, _ in table.checked()):
         require_one_type([str(type).removeprefix("large_") for type in value_types], table.columns, table.name)
     blocks, labels = number_values(table.checked(), notes.labels, value_types[0], table.name)

@@ -15,7 +15,7 @@ from .._core.arguments import elements, quoted
 from .._core.interrupts import is_interrupt
 from ..errors import InputError
 from ..graph import Categories, Graph
-from ._edge_data import Asked, as_arrow, carried, columns_of_edges
+from ._edge_data import Asked, as_arrow, carried, columns_of_edges, value_type
 from ._objects import array_of, of_one_kind
 from .cudf import uploaded
 from .edges import from_objects, to_edges
@@ -116,7 +116,7 @@ def _holds_objects(type: Any) -> bool:
     """Are values of this type of Arrow's Python objects to pandas, such as lists, intervals and periods?"""
     import pyarrow as pa
 
-    values = type.value_type if pa.types.is_dictionary(type) else type
+    values = value_type(type)
     return pa.types.is_nested(values) or isinstance(values, pa.BaseExtensionType)
 
 

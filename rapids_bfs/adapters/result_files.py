@@ -14,7 +14,7 @@ from .._core.arguments import quoted
 from .._core.formatting import counted
 from ..errors import InputError
 from ..graph import Graph
-from ._edge_data import is_string
+from ._edge_data import is_string, value_type
 from ._file import File, check_output, file_at, file_errors, replacing
 from ._ldbc import read_reference
 
@@ -131,7 +131,7 @@ def _integers(texts: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
 
 def _as_type(column: pa.ChunkedArray, type: pa.DataType, where: str) -> pa.ChunkedArray:
     """``column`` with this type. Raises `InputError` if the conversion would change a value."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    kind = value_type(column.type)
     expected, holds = (
         ("strings", is_string(kind)) if pa.types.is_large_string(type) else ("integers", pa.types.is_integer(kind))
     )

@@ -268,7 +268,8 @@ def _checked(title: Any, column: Any, arcs: int, device: str, name: str) -> Any:
     if not isinstance(title, str):
         raise InputError(f"{name}: edge data have names, not {quoted(title)}")
     where = f"{name}, edge data {title!r}"
-    array = _array_of(column, where)
+    array = storage_of(column)
+    _check_storage(array, where)
     if array.ndim != 1 or len(array) != arcs:
         raise InputError(f"{where}: {arcs:,} arcs want an array of that length, not one of shape {array.shape}")
     if on_device(array) != (device == CUDA):
@@ -278,15 +279,23 @@ def _checked(title: Any, column: Any, arcs: int, device: str, name: str) -> Any:
     return _changed(column, lambda array: with_usual_unit(_contiguous(array), where))
 
 
-def _array_of(column: Any, where: str) -> Any:
-    """The array that holds a column. Raises `InputError` if it is not an array, or has another type."""
-    array = column.codes if isinstance(column, Categories) else column.counts if isinstance(column, Dates) else column
+def storage_of(column: Any) -> Any:
+    """The array that holds a column: the codes of `Categories`, the counts of `Dates`, any other column itself."""
+    match column:
+        case Categories():
+            return column.codes
+        case Dates():
+            return column.counts
+    return column
+
+
+def _check_storage(array: Any, where: str) -> None:
+    """Raise `InputError` unless this is an array of a type that holds columns."""
     check_array(array, where)
     if not (array.dtype.kind in "biuf" and array.dtype.itemsize <= 8) and array.dtype.kind != "M":
         raise InputError(
             f"{where}: {array.dtype} is none of {NUMBERS}, datetime64: as_graph makes categories of strings"
         )
-    return array
 
 
 def with_usual_unit(array: Any, where: str) -> Any:
