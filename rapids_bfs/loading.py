@@ -14,6 +14,7 @@ from .adapters._edge_data import asked_for
 from .adapters._formats import refuse_options
 from .adapters.csr import from_csr
 from .adapters.dask import client_here, is_on_devices
+from .adapters.edges import in_direction
 from .adapters.files import read
 from .adapters.pinned import DEVICE, PINNED, with_pinned_adjacency
 from .data import BUNDLED, load_bundled
@@ -217,7 +218,7 @@ def _importer(graph: Any, local: bool, here: bool) -> Callable[..., Any]:
 
 
 def _itself(graph: Any, *, directed: bool | None = None) -> Any:
-    return graph.undirected if directed is False else graph
+    return in_direction(graph, directed)
 
 
 @overload
@@ -273,6 +274,7 @@ def load(
     <Graph 'karate': 34 vertices, 78 undirected edges>
     """
     _check_place(device, adjacency, devices)
+    options = {option: value for option, value in options.items() if value is not None or option == "header"}
     if adjacency == PINNED:
         return with_pinned_adjacency(load(graph, **options))
     device = CPU if device is None else device
@@ -291,8 +293,7 @@ def load(
         if ":" in name and kind.isidentifier() and not Path(name).suffix.strip(".0123456789"):  # rmat:1.5 is not a file
             if hint := "" if kind in KINDS else meant_by(name):
                 raise InputError(f"{quoted(name)} is neither a generator nor a dataset{hint}")
-            _refuse_options(name, **options)
-            return generate(name, device=device)
+            return _generated(name, device, **options)
         if not Path(name).suffix and os.sep not in name:
             raise InputError(
                 f"{quoted(name)} is not a file, a generator (such as rmat:20) or a bundled graph "
@@ -301,10 +302,13 @@ def load(
     return read(name, **options).to(device)
 
 
-def _refuse_options(name: str, directed: Any = None, **options: Any) -> None:
-    """Raise `InputError` for an option of a random graph, except ``directed``."""
-    checked_directed(directed)
-    refuse_options(options, (), f"{name} is a generated graph, which has")
+def _generated(spec: str, device: str, /, *, directed: Any = None, name: Any = None, **options: Any) -> Graph:
+    """A generated graph as ``directed`` says, see `as_graph`. Raises `InputError` for an option of files alone."""
+    refuse_options(options, (), f"{spec} is a generated graph, which has")
+    directed, name = checked_directed(directed), checked_name(name)
+    graph: Graph = in_direction(generate(spec, device=device), directed)
+    graph.name = name or graph.name
+    return graph
 
 
 def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
@@ -316,9 +320,11 @@ def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
         raise InputError("a distributed graph carries no edge data: leave out devices=")
     if isinstance(graph, DistributedGraph):
         raise InputError(f"{graph.name} is distributed already, over {', '.join(graph.devices)}")
-    if distributed.is_random(graph):
-        _refuse_options(graph, **options)
-        return distributed.drawn(graph, devices)
+    if distributed.is_random(graph) and not options.get("directed"):  # such graphs are undirected
+        checked_directed(options.pop("directed", None))
+        name = checked_name(options.pop("name", None))
+        refuse_options(options, (), f"{graph} is a generated graph, which has")
+        return distributed.drawn(graph, devices, name=name)
     if isinstance(devices, str) and devices == "auto":
         whole = as_graph(graph, devices=LOCAL, **options)
         count = distributed.fewest(whole.nbytes * (2 if whole.directed else 1), whole.num_vertices)

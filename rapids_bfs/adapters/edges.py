@@ -326,6 +326,14 @@ def _distinct(ids: Sequence[Hashable], name: str) -> np.ndarray:
     return np.array(ids, np.int64) if are_integer_ids(ids) else np.fromiter(ids, object, len(ids))
 
 
+def in_direction(graph: Any, directed: bool | None) -> Any:
+    """A graph of any kind as ``directed`` says: True makes two directed edges of an undirected one, False adds the
+    reversed edges unless they are there, None keeps what the edges are."""
+    if directed is None or directed == graph.directed:
+        return graph
+    return graph.replace(directed=True) if directed else graph.undirected
+
+
 def labelled(graph: Graph, labels: np.ndarray | Iterable[Hashable]) -> Graph:
     """``graph`` with a label for each vertex."""
     if not isinstance(labels, np.ndarray):

@@ -20,16 +20,13 @@ BUNDLED = {
 }
 
 
-def load_bundled(name: str, **options: Any) -> Graph:
-    """The dataset of this name. ``options`` are those of `rapids_bfs.read`, except for columns and headers.
-
-    Raises `InputError` for these.
-    """
-    refuse_options(options, ("vertices", "directed", "name"), f"{name} is a bundled graph, which has")
+def load_bundled(bundled: str, /, **options: Any) -> Graph:
+    """The dataset of this name. ``options`` are ``directed`` and ``name``. Raises `InputError` for others."""
+    refuse_options(options, ("directed", "name"), f"{bundled} is a bundled graph, which has")
     folder = resources.files(__package__)
-    with resources.as_file(folder / BUNDLED[name][0]) as path:
-        graph = read(path, **{"name": name} | options)
-    ids = folder / f"{name}.ids.txt.gz"
+    with resources.as_file(folder / BUNDLED[bundled][0]) as path:
+        graph = read(path, **{"name": bundled} | options)
+    ids = folder / f"{bundled}.ids.txt.gz"
     if not ids.is_file():
         return graph
     words = gzip.decompress(ids.read_bytes()).decode().split()

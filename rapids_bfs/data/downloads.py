@@ -16,6 +16,7 @@ from .._core.optional import import_optional
 from ..adapters._file import replacing
 from ..adapters._formats import refuse_options
 from ..adapters._npz import arrays_of, mapped, write_arrays
+from ..adapters.edges import in_direction
 from ..adapters.files import read
 from ..errors import InputError, warn
 from ..graph import Graph
@@ -26,15 +27,15 @@ READ = 1 << 20  # bytes at a time
 TIMEOUT = 30  # seconds to connect, and between two parts of a download
 
 
-def load_dataset(name: str, **options: Any) -> Graph:
+def load_dataset(dataset_name: str, /, **options: Any) -> Graph:
     """The dataset of this name, downloaded unless it is there. ``options`` are ``directed`` and ``name``.
 
     Raises `InputError` if there is none, or it cannot be downloaded or read.
     """
-    refuse_options(options, ("directed", "name"), f"{name} is a dataset, which has")
+    refuse_options(options, ("directed", "name"), f"{dataset_name} is a dataset, which has")
     checked_directed(options.get("directed"))
     checked_name(options.get("name"))
-    return load(dataset(name), **options)
+    return load(dataset(dataset_name), **options)
 
 
 def load(found: Dataset, *, directed: bool | None = None, name: str | None = None) -> Graph:
@@ -49,9 +50,8 @@ def load(found: Dataset, *, directed: bool | None = None, name: str | None = Non
         except InputError as error:
             raise InputError(f"{error}; if the download is damaged, remove it") from None
         _keep(found, graph)
-    if directed is not None and directed != graph.directed:
-        graph = graph._with(directed=True) if directed else graph.undirected
-    return graph if name is None else graph._with(name=name)
+    made: Graph = in_direction(graph, directed)
+    return made if name is None else made._with(name=name)
 
 
 def _origin(found: Dataset) -> np.ndarray:

@@ -37,18 +37,20 @@ def is_random(graph: Any) -> bool:
     return isinstance(graph, str) and graph.partition(":")[0] in DRAWN and not os.path.exists(graph)
 
 
-def drawn(spec: str, devices: Any, *, seed: int = SEED) -> Graph | DistributedGraph:
+def drawn(spec: str, devices: Any, *, seed: int = SEED, name: str | None = None) -> Graph | DistributedGraph:
     """A random graph, drawn and built over several devices."""
     kind, sizes = parsed(spec)
     if isinstance(devices, str) and devices == "auto":
         drawing = DRAWN[kind](*sizes, checked=False)
         devices = fewest(3 * 2 * drawing.m * Partitioning.of(drawing.n, 1).dtype.itemsize, drawing.n)
         if devices <= 1:
-            return generate(spec, seed=seed, device=CUDA if devices else CPU)
+            whole = generate(spec, seed=seed, device=CUDA if devices else CPU)
+            whole.name = name or whole.name
+            return whole
     launcher = launcher_for(devices)
     source = RandomEdges(spec, launcher.device, seed)
     n, m = 1 << sizes[0], source.drawing.m
-    name = DRAWN[kind](0, *sizes[1:]).name.replace(":0:", f":{sizes[0]}:")
+    name = name or DRAWN[kind](0, *sizes[1:]).name.replace(":0:", f":{sizes[0]}:")
     return from_source(source, launcher, Plan(launcher.device, n, directed=False, simple=True, edges=m, name=name))
 
 

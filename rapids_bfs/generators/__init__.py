@@ -69,6 +69,8 @@ def leaves_isolated(spec: str) -> bool:
 
 def parsed(spec: str) -> tuple[str, list[int]]:
     """A generator's kind and sizes. Raises `InputError` if there is no such generator."""
+    if not isinstance(spec, str):
+        raise InputError(f"a generator is written as a string, such as 'rmat:20', not {quoted(spec)}")
     kind, *numbers = spec.split(":")
     if kind in KINDS and not all(SIZE.fullmatch(number) for number in numbers):
         raise InputError(

@@ -21,7 +21,7 @@ import pytest
 from graph_files import GENERAL, archive
 
 import rapids_bfs
-from rapids_bfs import InputError, bfs, load
+from rapids_bfs import InputError, as_graph, bfs, load
 from rapids_bfs.cli import run_command
 from rapids_bfs.data import datasets, downloads
 from rapids_bfs.data.datasets import COLLECTIONS, Dataset, dataset
@@ -302,6 +302,35 @@ def test_a_name_that_is_nearly_one(name: str, said: str) -> None:
     with pytest.raises(InputError, match=said) as refused:
         load(name)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("devices", [None, "cpu:2"])
+@pytest.mark.parametrize("name", ["karate", "rmat:5", "web:5", "grid:3", "snap:roadNet-CA"])
+def test_graphs_by_name_take_the_same_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, devices: str | None
+) -> None:
+    """``name`` was a TypeError, and the direction of a generated graph was ignored without a word."""
+    monkeypatch.setenv(datasets.FOLDER, str(tmp_path))
+    copy = dataset("snap:roadNet-CA")
+    copy.folder.mkdir(parents=True)
+    copy.download.write_bytes(EDGES)
+    plain = load(name, source=None, vertices=None, devices=devices)
+    one = next(id for id in plain if plain.neighbors(id))
+    other = plain.neighbors(one)[0]
+    for read in (load, as_graph):
+        assert read(name, name="mine", devices=devices).name == "mine"
+        directed = read(name, directed=True, devices=devices)
+        assert directed.directed
+        assert directed.num_arcs == plain.num_arcs
+        undirected = read(name, directed=False, devices=devices)
+        assert not undirected.directed
+        assert bfs(undirected, other).distance_to(one) == 1
+        with pytest.raises(InputError, match=f"{name} is a .*, which has no number of vertices to choose"):
+            read(name, vertices=40, devices=devices)
+        with pytest.raises(InputError, match="directed must be True, False or None, not 'no'"):
+            read(name, directed="no", devices=devices)
+    with pytest.raises(InputError, match="a graph's name is a string, not 5"):
+        load(name, name=5, devices=devices)
 
 
 def test_a_copy_put_there_under_another_name_and_half_of_one(server: ThreadingHTTPServer) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from strategies import edges_of
 
+from rapids_bfs import InputError
 from rapids_bfs.generators import generate
 from rapids_bfs.generators.random_edges import renamed
 
@@ -94,3 +95,9 @@ def test_rmat_is_skewed_as_graph500s_and_urand_is_not():
     chance = 0.76 ** (scale - ones) * 0.24**ones
     isolated = np.exp(-2 * factor * 2**scale * chance).sum()
     assert (rmat.degrees == 0).sum() == pytest.approx(isolated, rel=0.1)
+
+
+@pytest.mark.parametrize("spec", [None, 5, b"rmat:5", ["rmat:5"]])
+def test_a_generator_is_written_as_a_string(spec):
+    with pytest.raises(InputError, match="a generator is written as a string, such as 'rmat:20', not "):
+        generate(spec)
