@@ -198,20 +198,16 @@ def _data(
 
     wanted = [name for name in (*ends[:1], *edge_data) if name in names]
 
-    def read(types: dict[str, pa.DataType]) -> pa.Table:
+    def read(columns: list[str], types: dict[str, pa.DataType]) -> pa.Table:
         with file.open_for_arrow() as content:
-            convert = _conversion(wanted, types)
+            convert = _conversion(columns, types)
             return arrow_csv.read_csv(content, arrow_csv.ReadOptions(column_names=given), _parsing(delimiter), convert)
 
-    table = read({})
-    large = [
-        name
-        for name in wanted
-        if pa.types.is_floating(table[name].type) and (pc.max(table[name]).as_py() or 0) > LARGEST
-    ]
-    if large:
-        with suppress(pa.ArrowInvalid):
-            table = read(dict.fromkeys(large, pa.uint64()))
+    table = read(wanted, {})
+    for place, name in enumerate(wanted):
+        if pa.types.is_floating(table[name].type) and (pc.max(table[name]).as_py() or 0) > LARGEST:
+            with suppress(pa.ArrowInvalid):
+                table = table.set_column(place, name, read([name], {name: pa.uint64()}).column(0))
     return carried(edge_data, names, ends, table.num_rows, str(file), lambda place: table.column(names[place]))
 
 
