@@ -21,7 +21,7 @@ from .._core.arguments import is_integer, quoted
 from ..errors import InputError, warn
 from ..graph import Categories, EdgeData, Graph
 from ._bounded import DECIMAL
-from ._edge_data import Asked, carried
+from ._edge_data import Asked, carried, refuse_ends
 from ._file import File, refuse_isolated
 from ._ids import LARGEST
 from ._tables import USUAL, Columns, EdgeTable, choose_columns, from_edge_table, isolated, to_arc_table
@@ -59,6 +59,7 @@ def read_csv(
     table = EdgeTable(str(file), columns, (ids, ids), rows, lambda: _batches(file, columns, type, delimiter, given))
     try:
         if edge_data is not None:
+            refuse_ends(edge_data, columns, str(file))
             table = replace(table, data=_data(file, edge_data, names, columns, delimiter, given))
         graph = from_edge_table(table, **options)
     except pa.ArrowInvalid as error:

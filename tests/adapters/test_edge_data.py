@@ -184,6 +184,14 @@ def test_csv_keeps_integers_beyond_int64(tmp_path):
     assert both["size"].tolist() == [1e300, 2]
 
 
+def test_ends_of_edges_in_csv_are_no_edge_data(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("source,target,w\n0,1,2\n")
+    for end in ("source", "target"):
+        with pytest.raises(InputError, match=rf"edges\.csv: '{end}' holds the ends of edges"):
+            read(path, source="source", target="target", edge_data=["w", end])
+
+
 def test_integers_that_floats_would_round_are_refused():
     theirs = nx.Graph([(0, 1, {"hash": 2**53 + 1}), (1, 2)])  # the edge without one makes the column one of floats
     with pytest.raises(
