@@ -69,6 +69,16 @@ class Start:
         elif self.directed is None and UNDIRECTED.match(comment):
             self.directed = False
 
+    def loosen(self) -> bool:
+        """Let the lines be read in the next more tolerant way; False if there is none."""
+        if self.columns is not None:
+            self.columns = None
+        elif pa.types.is_integer(self.type):  # among integers there are comments with the other sign
+            self.type = pa.float64()
+        else:
+            return False
+        return True
+
 
 def _start(file: File) -> Start:
     start, lines = Start(), _lines(file)
@@ -131,14 +141,14 @@ def _read(file: File, start: Start, vertices: int | None, directed: bool | None)
     columns = ("source", "target")
     ids = pa.large_string() if pa.types.is_large_string(start.type) else pa.int64()
     table = EdgeTable(str(file), columns, (ids, ids), file.about_lines(), lambda: _batches(file, start))
-    try:
-        return from_edge_table(table, vertices=vertices, directed=directed)
-    except (ValueError, OverflowError) as error:
-        _refuse_line(file, start)
-        if isinstance(error, InputError) or start.columns is None:
-            raise
-    start.columns = None
-    return from_edge_table(table, vertices=vertices, directed=directed)
+    while True:
+        try:
+            return from_edge_table(table, vertices=vertices, directed=directed)
+        except (ValueError, OverflowError) as error:
+            if start.columns is not None:
+                _refuse_line(file, start)
+            if isinstance(error, InputError) or not start.loosen():
+                raise
 
 
 def _batches(file: File, start: Start) -> Iterator[Columns]:
@@ -157,7 +167,7 @@ def _batches(file: File, start: Start) -> Iterator[Columns]:
         ) as chunks,
     ):
         for chunk in chunks:
-            if strings:
+            if not integers:
                 chunk = chunk[~chunk[0].str.startswith(SIGNS)]
             if chunk.iloc[:, -1].isna().any():
                 raise ValueError("a line is shorter than the first")

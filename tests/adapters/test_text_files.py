@@ -361,3 +361,19 @@ def test_a_header_above_white_space_is_doubted(first, second, doubted, tmp_path)
     assert first.split()[0] in graph
     path.write_text(f"# {first}\n{second}\n")
     assert read(path).num_edges == bool(second)
+
+
+@pytest.mark.parametrize("signs", ["%", "#", "#%", "%#", "%%#"])
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [
+        *(("a.txt", "0 1", "1 2"), ("a.el", "0 1", "1 2"), ("a.txt", "0 1 0.5", "1 2 7")),
+        *(("a.txt", "0.0 1", "1 2.0"), ("a.txt", "a b", "b c")),
+    ],
+)
+def test_comments_of_both_kinds_anywhere(signs: str, name: str, first: str, second: str, tmp_path: Path) -> None:
+    """One that began unlike the first was no integer, and no line was named."""
+    comments = [f"{sign} a comment\n" for sign in signs]
+    graph = read(write(tmp_path / name, f"{comments[0]}{first}\n{''.join(comments)}{second}\n{comments[-1]}"))
+    assert graph.num_edges == 2
+    assert list(graph) == (["a", "b", "c"] if "a" in first else [0, 1, 2])
