@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from .._core.arguments import quoted
 from .._core.csr.building import BLOCK
 from .._core.interrupts import is_interrupt
 from ..errors import InputError
@@ -47,8 +48,17 @@ def with_data(table: EdgeTable, edge_data: Asked | None, files: Sequence[File]) 
         schema = parquets[0].schema_arrow
 
         def read(place: int) -> pa.ChunkedArray:
-            columns = (parquet.read(columns=[schema.names[place]]).column(0) for parquet in parquets)
-            return pa.chunked_array([chunk for column in columns for chunk in column.chunks], schema.types[place])
+            title, type = schema.names[place], schema.types[place]
+            for file, parquet in zip(files, parquets, strict=True):
+                found = [field.type for field in parquet.schema_arrow if field.name == title]
+                if found != [type]:
+                    there = " and ".join(map(str, found)) or "there is none"
+                    raise InputError(
+                        f"{file}, column {quoted(title)}: {there}, and {type} in {files[0]}: all of them must carry "
+                        "the same"
+                    )
+            columns = (parquet.read(columns=[title]).column(0) for parquet in parquets)
+            return pa.chunked_array([chunk for column in columns for chunk in column.chunks], type)
 
         rows = sum(parquet.metadata.num_rows for parquet in parquets)
         return replace(table, data=carried(asked, schema.names, table.columns, rows, table.name, read))

@@ -97,3 +97,16 @@ def test_files_that_change_while_they_are_read(tmp_path, monkeypatch, changed):
     monkeypatch.setattr(ParquetEdges, "blocks", read_then_changed)
     with pytest.raises(InputError, match="the edges changed while they were read: try again"):
         as_graph(pattern, devices="cpu:1")
+
+
+def test_files_that_do_not_all_carry_the_same(tmp_path):
+    """A column that a later file lacks was an IndexError."""
+    pd.DataFrame({"src": [0], "dst": [1], "w": [2]}).to_parquet(tmp_path / "a.parquet")
+    pattern = str(tmp_path / "*.parquet")
+    for other, found in (({}, "there is none"), ({"w": [0.5]}, "double")):
+        pd.DataFrame({"src": [1], "dst": [2], **other}).to_parquet(tmp_path / "b.parquet")
+        with pytest.raises(InputError, match=rf"b\.parquet, column 'w': {found}, and int64 in .*a\.parquet: all of"):
+            rapids_bfs.read(pattern, edge_data=["w"])
+        assert rapids_bfs.read(pattern, source="src", target="dst").num_edges == 2
+    pd.DataFrame({"w": [3], "src": [1], "dst": [2]}).to_parquet(tmp_path / "b.parquet")
+    assert rapids_bfs.read(pattern, edge_data=["w"]).edge_data["w"].tolist() == [2, 3]
