@@ -30,9 +30,10 @@ def run(program, *, seconds=600, **environment):
 
 
 IN_FORKS = """
-import os, sys
+import gc, os, sys
 _, folder, imports, *programs = sys.argv
 exec(imports)
+gc.freeze()  # else each program would go through all that was imported when it ends
 for number, program in enumerate(programs):
     if not os.fork():
         for stream, name in (1, "out"), (2, "err"):

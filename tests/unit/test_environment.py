@@ -47,10 +47,16 @@ def program(variable, value, how):
     return f"os.environ[{variable!r}] = {value!r}\n{with_threads}{does}"
 
 
+def starts_no_numba(variable, value, how):
+    """Does our own team of threads do this, so that Numba's do not start?"""
+    return value == "tbb" and how != "generator"
+
+
 @pytest.fixture(scope="module")
 def done():
     """What each program wrote and returned at its end."""
     each = [(*getattr(one, "values", one), how) for one in WRONG for how in HOW]
+    each = [one for one in each if not starts_no_numba(*one)]
     return dict(
         zip(
             each,
@@ -63,7 +69,7 @@ def done():
 @pytest.mark.parametrize(("variable", "value"), WRONG)
 @pytest.mark.parametrize("how", HOW)
 def test_a_wrong_variable_is_named(done, variable, value, how):
-    if value == "tbb" and how != "generator":
+    if starts_no_numba(variable, value, how):
         pytest.skip("our own team of threads does this, and Numba's do not start")
     ended = done[variable, value, how]
     said = ended.stderr if how == "command" else ended.stdout
