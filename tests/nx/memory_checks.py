@@ -339,7 +339,7 @@ def test_nodes_whose_methods_do_as_they_like(name, mood, cls):
 class TestThreads:
     """Other threads change the graph while it is converted and searched."""
 
-    SECONDS = 0.2
+    SECONDS = 0.1
 
     @pytest.mark.parametrize("cls", [nx.Graph, nx.MultiDiGraph])
     @pytest.mark.parametrize("named", [False, True])

@@ -41,12 +41,15 @@ FILES = [
     "algorithms.tests.test_efficiency",
     "algorithms.tests.test_cycles",
 ]
+# One test has 500 graphs; nearly all of its time goes into weights, which are NetworkX's. One seed of ten is enough.
+FEWER = "not use_bounds_on_off or -0]"
 # A test of NetworkX's dispatch itself: its stub is in no backend, and NetworkX then expects the call to fail.
 OF_DISPATCH = "utils/tests/test_backends.py::test_not_implemented_by_nx"
 
 
-def run(modules, *, backend="rapids_bfs", engine="auto"):
-    """What `suite_record` writes of a run of these modules; without ``backend`` NetworkX is tested as it is."""
+def run(modules, *, backend="rapids_bfs", engine="auto", only=""):
+    """What `suite_record` writes of a run of these modules, or of those tests that the expression ``only`` chooses;
+    without ``backend`` NetworkX is tested as it is."""
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.json"
         environment = os.environ | {
@@ -56,7 +59,8 @@ def run(modules, *, backend="rapids_bfs", engine="auto"):
             "SUITE_ENGINE": engine,
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]),
         }
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "suite_record", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", "-q", "-k", only, "-p", "suite_record"]
+        command += ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
         command += ["--rootdir", str(FOLDER), "--pyargs"]  # tests are named from there on
         done = subprocess.run(
             [*command, *modules], env=environment, cwd=folder, capture_output=True, text=True, check=False

@@ -57,7 +57,8 @@ def test_under_a_debug_allocator():
     """What could crash, in a process of its own: memory that is written to beyond its end, or used when it is free,
     is seen there."""
     checks = [Path(__file__).with_name(name) for name in ("memory_checks.py", "dicts_checks.py")]
-    command = [sys.executable, "-X", "faulthandler", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *checks]
+    options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
+    command = [sys.executable, "-X", "faulthandler", "-m", "pytest", *options, *checks]
     environment = os.environ | {"PYTHONMALLOC": "debug"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
