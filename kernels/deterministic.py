@@ -32,7 +32,7 @@ SEARCH = Parameters(
     inherited=len(ARRAYS),
     numbers=(
         *("n", "m", "count", "source", "depth_limit", "target", "alpha", "wide", "share", "chunk", "large", "alike"),
-        *("patience", "single_block_edges", "capacity", "deep_chunks", "deep_from", "deep_capacity"),
+        *("passes", "patience", "single_block_edges", "capacity", "deep_chunks", "deep_from", "deep_capacity"),
         *("place_bits", "meet", "edge_bits", "tile", "number"),
     ),
     constants=COMMON

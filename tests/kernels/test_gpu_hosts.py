@@ -138,7 +138,8 @@ def test_shared_memory_is_what_the_device_has(capability, types, monkeypatch):
 @pytest.mark.parametrize(("l2_bytes", "passes"), [(1 << 20, 1), (400, 1), (399, 2), (200, 2), (199, 1), (0, 1)])
 def test_two_passes_where_the_l2_holds_half_of_the_predecessors(l2_bytes, passes, monkeypatch):
     monkeypatch.setattr(Nothing, "l2_bytes", l2_bytes)
-    assert DirectionOptimizing(generate("path:100"), Nothing()).parameters.passes == passes
+    host = DirectionOptimizing(generate("path:100"), Nothing())
+    assert host.parameters.passes == host.deterministic.parameters.passes == passes
 
 
 @pytest.mark.parametrize("module", [direction_optimizing, deterministic, bit_parallel, betweenness])

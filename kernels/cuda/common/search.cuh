@@ -39,6 +39,14 @@ struct SearchArrays {
     volatile long long* status;
 };
 
+// The targets of one pass over the edges of a level.
+template <typename Vertex>
+struct Range {
+    Vertex first, count;
+
+    __device__ bool has(Vertex vertex) const { return vertex >= first && vertex - first < count; }
+};
+
 // Which thread of the grid this is, and what its warp and block have in shared memory.
 template <typename Result>
 struct WorkerOf {

@@ -36,8 +36,8 @@ __device__ auto run_of(const Search<Vertex, Offset>& s, long long begin, Frontie
 }
 
 // Call visit(edge, live, neighbor, slot) for the edges of a run, or for those with a bit in `wanted`: UNROLL edges a
-// lane, the first numbered `edge` + lane, the others WARP apart.
-template <typename Vertex, typename Offset, typename Number, typename Visit>
+// lane, the first numbered `edge` + lane, the others WARP apart. PASS: let the edges leave the L2 first.
+template <bool PASS = false, typename Vertex, typename Offset, typename Number, typename Visit>
 __device__ void for_each_edge(const Search<Vertex, Offset>& s, const Run<Number>& run, const unsigned* wanted,
                               Visit visit) {
     Number next = run.next, first = run.first;
@@ -73,7 +73,8 @@ __device__ void for_each_edge(const Search<Vertex, Offset>& s, const Run<Number>
                 const Offset shift = __shfl_sync(ALL, entry.shift, owner);
                 slot[k] = first + owner;
                 neighbor[k] = 0;
-                if (live[k]) neighbor[k] = __ldg(s.targets + (shift + static_cast<Offset>(batch + lane)));
+                const Vertex* const target = s.targets + (shift + static_cast<Offset>(batch + lane));
+                if (live[k]) neighbor[k] = PASS ? __ldcs(target) : __ldg(target);
             }
             visit(next, live, neighbor, slot);
         }
@@ -84,21 +85,25 @@ __device__ void for_each_edge(const Search<Vertex, Offset>& s, const Run<Number>
 }
 
 // Expand the edges of a run: each neighbor that is not `reached` takes the smallest number of an edge that leads to it,
-// and `slots` is written; or, BY_SLOT, it takes the smallest slot of a discoverer.
-template <bool BY_SLOT, typename Vertex, typename Offset, typename Number>
-__device__ void claim(const Search<Vertex, Offset>& s, const unsigned* reached, const Run<Number>& run) {
+// and `slots` is written; or, BY_SLOT, it takes the smallest slot of a discoverer. PASS: only those in `range`.
+template <bool BY_SLOT, bool PASS = false, typename Vertex, typename Offset, typename Number>
+__device__ void claim(const Search<Vertex, Offset>& s, const unsigned* reached, const Run<Number>& run,
+                      Range<Vertex> range = {}) {
     using S = Search<Vertex, Offset>;
-    for_each_edge(
+    for_each_edge<PASS>(
         s, run, nullptr,
         [&](Number edge, const bool (&live)[UNROLL], const Vertex(&neighbor)[UNROLL], const Number(&slot)[UNROLL]) {
             unsigned word[UNROLL];
             bool claims[UNROLL];
 #pragma unroll
-            for (int k = 0; k < UNROLL; ++k) word[k] = reached[word_of(neighbor[k])];  // of vertex 0 if not live
+            for (int k = 0; k < UNROLL; ++k) {
+                claims[k] = live[k] && (!PASS || range.has(neighbor[k]));
+                word[k] = reached[word_of(PASS && !claims[k] ? 0 : neighbor[k])];  // of vertex 0 if not live
+            }
 #pragma unroll
-            for (int k = 0; k < UNROLL; ++k) claims[k] = live[k] && !(word[k] & bit_of(neighbor[k]));
-            if (BY_SLOT &&
-                s.alike) {  // only the first claim sets the bit: half the atomics, but their results are awaited
+            for (int k = 0; k < UNROLL; ++k) claims[k] = claims[k] && !(word[k] & bit_of(neighbor[k]));
+            // Where degrees are alike, only the first claim sets the bit: half the atomics, but their results are awaited.
+            if (BY_SLOT && (PASS || s.alike)) {
                 Number before[UNROLL];
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {

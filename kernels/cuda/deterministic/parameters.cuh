@@ -88,6 +88,7 @@ struct Search : SearchArrays<Vertex, Offset> {
     long long chunk;                // but at least so many; a multiple of 32
     long long large;                // and end at a sibling group with more than 1/large of the unexplored ones
     long long alike;                // do all vertices have about as many edges?
+    long long passes;               // over the first edges, so that the L2 holds the ranks of the targets of each
     long long patience;             // levels without an order before the next reordering, at least 1
     long long single_block_edges;   // of a frontier that one block expands, at most
     long long capacity;             // entries of its queue in shared memory, at least `single_block_edges`

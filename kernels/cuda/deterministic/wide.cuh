@@ -388,6 +388,18 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const WideLevel& wide,
     return warp_sum(reached);
 }
 
+// Expand a run of first edges: in passes over ranges of targets whose ranks the L2 holds, where that is faster.
+template <typename Vertex, typename Offset, typename Number>
+__device__ __forceinline__ void claim_by_slot(const Search<Vertex, Offset>& s, const unsigned* reached, bool in_passes,
+                                              const Run<Number>& run) {
+    if (!in_passes) return claim<true>(s, reached, run);
+    const long long count = (s.n + s.passes - 1) / s.passes;
+    for (long long first = 0; first < s.n; first += count) {
+        const Range<Vertex> range = {static_cast<Vertex>(first), static_cast<Vertex>(count)};
+        claim<true, true>(s, reached, run, range);
+    }
+}
+
 // Expand the first edges of an ordered frontier in chunks, the neighbors of each left out of the next. Returns how many
 // edges these are; sets the earliest sibling group that the others lead from.
 template <typename Vertex, typename Offset>
@@ -407,6 +419,7 @@ __device__ __forceinline__ long long expand_first_edges(const Search<Vertex, Off
     const long long share = (before_large < frontier.edges ? 2 : 1) * at.unexplored / s.share;
     long long last = min(max(share, s.chunk), before_large);
     last = min(frontier.edges, (last + WARP - 1) / WARP * WARP);
+    const bool in_passes = s.passes > 1 && s.alike && last > s.n;  // else most targets are visited already
     long long from = 0, to = min(last, max((last / (GROWTH * GROWTH) / WARP + 1) * WARP, s.chunk));
     for (const unsigned* so_far = at.visited; from < last; so_far = at.other) {
         if (from > 0) {
@@ -416,7 +429,7 @@ __device__ __forceinline__ long long expand_first_edges(const Search<Vertex, Off
             }
             end_phase(s, MERGE, at.phase, block);
         }
-        claim<true>(s, so_far, run_of(s, at.begin, frontier, from, to, block));
+        claim_by_slot(s, so_far, in_passes, run_of(s, at.begin, frontier, from, to, block));
         end_phase(s, FIRST_EDGES, at.phase, block);
         from = to;
         to = min(last, GROWTH * to);

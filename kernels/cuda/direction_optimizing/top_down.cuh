@@ -3,14 +3,6 @@
 
 #include "parameters.cuh"
 
-// The targets of one pass.
-template <typename Vertex>
-struct Range {
-    Vertex first, count;
-
-    __device__ bool has(Vertex vertex) const { return vertex >= first && vertex - first < count; }
-};
-
 // A top-down level: expand the frontier from `begin` on, a run of edges for each warp. DENSE: reach vertices in
 // the bitmap alone, and return how many this lane reached; else give them their distance and append them to the queue.
 // PASS: reach only those in `range`, and let the edges, more than the L2 holds, leave it first.

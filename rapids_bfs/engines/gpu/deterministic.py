@@ -18,7 +18,7 @@ from ..base import Options
 from .first_bitmap import FirstBitmap
 from .launch import addresses, copy, fill
 from .level_synchronous import Device, Needs, require_buffers
-from .persistent import MOST_LEVELS, STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles
+from .persistent import MOST_LEVELS, STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles, passes_over
 
 FILE = "deterministic"
 MAX_WARPS = 64  # of a multiprocessor
@@ -121,6 +121,7 @@ class Deterministic:
             m=m,
             edge_bits=m.bit_length(),
             alike=has_alike_degrees(graph.offsets if ascending is None else ascending[0]),
+            passes=passes_over(arrays["rank"].nbytes, device),
             place_bits=max(1, (highest_degree(graph.offsets) - 1).bit_length()),
         )
         with device.active():

@@ -22,7 +22,16 @@ from ..base import Options
 from .deterministic import Deterministic
 from .launch import CompiledKernel, address, addresses, copy, fill
 from .level_synchronous import BlockQueue, Device, DeviceTraversal, Needs, require_buffers
-from .persistent import STATIC_BYTES, WARP, Launchers, OneLaunch, SearchTuning, bytes_of_tiles, one_block_suffices
+from .persistent import (
+    STATIC_BYTES,
+    WARP,
+    Launchers,
+    OneLaunch,
+    SearchTuning,
+    bytes_of_tiles,
+    one_block_suffices,
+    passes_over,
+)
 
 FILE = "direction_optimizing"
 UNREACHED = -1  # the distance of a vertex that was not reached
@@ -144,8 +153,7 @@ class DirectionOptimizing(DeviceTraversal):
         parameters.alpha, parameters.beta = tuning.alpha, tuning.beta
         parameters.shrinking_levels, parameters.meet = tuning.shrinking_levels, tuning.meet
         parameters.dense = max(n // tuning.dense, tuning.dense_edges)
-        # A third pass over the edges takes longer than it saves.
-        parameters.passes = 2 if self.device.l2_bytes < n * vertex <= 2 * self.device.l2_bytes else 1
+        parameters.passes = passes_over(n * vertex, self.device)
         parameters.capacity = capacity
         parameters.single_block_chunks = tuning.single_block_chunks * capacity // tuning.capacity
         self._use(masked=False)

@@ -286,6 +286,12 @@ def blocks_of_grid(
     return 1 if one_block_suffices(arcs) or not device.cooperative else grid
 
 
+def passes_over(array_bytes: int, device: Device) -> int:
+    """How many passes over the edges of a level, each for a part of the targets, so that the L2 holds what they access
+    of an array at random. A third pass takes longer than it saves."""
+    return 2 if device.l2_bytes < array_bytes <= 2 * device.l2_bytes else 1
+
+
 def one_block_suffices(arcs: int) -> bool:
     """Are there so few arcs that one block searches them as fast as a grid?"""
     return arcs < SMALL_ARCS

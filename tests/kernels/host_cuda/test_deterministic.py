@@ -148,6 +148,22 @@ def test_long_rows():
     assert_sequential(search, np.array([79]))
 
 
+def search_in_passes(types=(SHORT, SHORT), seeds=range(4)):
+    """First edges are expanded in passes over the targets."""
+    for seed in seeds:
+        edges = np.random.default_rng(seed).integers(0, 70, (2, 600))
+        graph = with_types(as_graph(tuple(edges), vertices=70, directed=False), *types)
+        search = search_of(graph, TUNINGS["wide, all edges first"], seed)
+        assert search.parameters.alike
+        search.parameters.passes = 2
+        assert_sequential(search, np.array([9, 69, 0, 34, 35, 40, 50]))
+
+
+@pytest.mark.parametrize("types", [(SHORT, SHORT), (LONG, LONG)])
+def test_in_passes(types):
+    search_in_passes(types)
+
+
 EDITS = (
     *ALONE_AT_THE_BARRIER,
     (
@@ -283,6 +299,9 @@ FAULTS = {
     ),
     "wide, first edges: claims stay for the next level": Fault(
         "if (claims) s.fresh[next * tile + lane_id()] = 0;", ";", search_graphs, "wide, all edges first"
+    ),
+    "wide, first edges: the last target of a pass": Fault(
+        "vertex - first < count", "vertex - first < count - 1", search_in_passes
     ),
     "reorder: the wrong place of an edge": Fault(
         "s.queue[at.begin + slot].prefix + position(s, parent, vertex)",
