@@ -3,7 +3,8 @@
 
 #include "siblings.cuh"
 
-constexpr int STEPS = 4;  // groups of a row that a lane probes before it takes the next row
+constexpr int STEPS = 4;        // groups of a row that a lane probes before it takes the next row,
+constexpr int FIRST_STEPS = 2;  // and where most rows soon end
 
 // A probed in-neighbour: its sibling group, and its place among those that are probed in one round, from 1 on; place 0
 // is the first of earlier rounds. Groups are in order, and in the distinct ones places are too, so mostly the smallest
@@ -96,16 +97,4 @@ __device__ inline void load_groups(const Vertex* targets, const bool (&wanted)[U
         }
     }
     __syncwarp();
-}
-
-// Sort a group in ascending order.
-template <typename Vertex>
-__device__ inline void sort(Vertex (&group)[GROUP]) {
-    static_assert(GROUP == 4, "a sorting network for four");
-    const auto order = [&](int one, int other) {
-        const Vertex smaller = min(group[one], group[other]);
-        group[other] = max(group[one], group[other]);
-        group[one] = smaller;
-    };
-    order(0, 1), order(2, 3), order(0, 2), order(1, 3), order(1, 2);
 }

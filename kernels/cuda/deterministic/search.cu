@@ -31,7 +31,6 @@
 //                                     each adjacency ascends; in_targets is aligned for loads of four
 //   positions[m]                      for each in-edge its position in the adjacency of its source; a null pointer if
 //                                     the adjacencies of out-edges ascend, which makes vertices comparable themselves
-//   hub[n], heavy[n][4]               as in direction_optimizing: all in-neighbours of a vertex that has up to four
 //   isolated[words]                   bitmap of the vertices without edges, and of the bits past the last vertex
 //   visited[words], other[words]      bitmaps of the vertices reached by earlier levels, and of the isolated ones. In a
 //                                     wide level the second also has what its first edges reached; after it, the

@@ -119,9 +119,9 @@ struct Rows {
 
 // Load the rows of vertices on the list, from `start` on, each for `width` lanes, and the best predecessors so far.
 template <typename Vertex, typename Offset, typename Number>
-__device__ __forceinline__ void load_long_rows(const Search<Vertex, Offset>& s, const WideLevel& wide,
-                                               const Tiles<Vertex>& tiles, int start, int count, int width,
-                                               Rows<Vertex, Number>& rows, const Block& block) {
+__device__ __forceinline__ void load_probed_rows(const Search<Vertex, Offset>& s, const WideLevel& wide,
+                                                 const Tiles<Vertex>& tiles, int start, int count, int width,
+                                                 Rows<Vertex, Number>& rows, const Block& block) {
     bool is_candidate[UNROLL];
 #pragma unroll
     for (int k = 0; k < UNROLL; ++k) {
@@ -148,16 +148,16 @@ __device__ __forceinline__ void load_long_rows(const Search<Vertex, Offset>& s, 
     }
 }
 
-// Probe up to STEPS groups a lane, from group `done` of each row on. A row ends with a probe of the earliest sibling
+// Probe up to so many groups a lane, from group `done` of each row on. A row ends with a probe of the earliest sibling
 // group.
 template <typename Vertex, typename Offset, typename Number, typename VertexAt>
 __device__ __forceinline__ void probe_groups(const Search<Vertex, Offset>& s, const WideLevel& wide, Number done,
-                                             int width, Vertex sentinel, Rows<Vertex, Number>& rows,
+                                             int steps, int width, Vertex sentinel, Rows<Vertex, Number>& rows,
                                              const VertexAt& vertex_at) {
     const int part = lane_id() % width;
     const unsigned lanes = ALL >> (WARP - width) << (lane_id() - part);  // of this lane's row
     bool unfinished = true;
-    for (int step = 0; step < STEPS && unfinished; ++step) {
+    for (int step = 0; step < steps && unfinished; ++step) {
         int theirs[UNROLL][GROUP];
         Vertex group[UNROLL][GROUP];
         bool live[UNROLL];
@@ -283,64 +283,18 @@ __device__ __forceinline__ int collect_unvisited(const Search<Vertex, Offset>& s
     return unvisited;
 }
 
-// Let the vertices on the list with up to four in-neighbours search these, which are in `hub` and `heavy`. The others
-// stay on the list; returns how many they are.
+// Let the vertices on the list search their rows, a group at a time, round after round. The fewer vertices are left, the
+// more lanes each has. Where degrees differ, most rows are short or soon end: so the first round is.
 template <typename Vertex, typename Offset>
-__device__ __forceinline__ int probe_short_rows(const Search<Vertex, Offset>& s, const WideLevel& wide,
-                                                const Tiles<Vertex>& tiles, int unvisited, Vertex sentinel,
-                                                Counter& reached, const Block& block) {
-    int left = 0;
-    for (int start = 0; start < unvisited; start += UNROLL * WARP) {
-        int local[UNROLL], theirs[UNROLL][GROUP];
-        Vertex group[UNROLL][GROUP], hub[UNROLL], parent[UNROLL];
-        bool is_short[UNROLL];
-        Probe best[UNROLL];
-#pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
-            const int place = start + k * WARP + lane_id();
-            local[k] = place < unvisited ? block.list[place] : -1;
-        }
-#pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
-            const Vertex vertex = local[k] >= 0 ? tiles.vertex(local[k]) : tiles.origin;
-            load_whole_group(s.heavy, vertex, group[k]);
-            hub[k] = __ldg(s.hub + vertex);
-        }
-        __syncwarp();
-#pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
-            is_short[k] = local[k] >= 0 && group[k][GROUP - 1] == -1;
-            group[k][GROUP - 1] = hub[k];
-            best[k] = NOT_FOUND;
-            sort(group[k]);
-#pragma unroll
-            for (int i = 0; i < GROUP; ++i) {
-                theirs[k][i] = wide.siblings[is_short[k] && group[k][i] >= 0 ? group[k][i] : sentinel];
-            }
-        }
-        __syncwarp();
-        const auto vertex_at = [&](int which, int place) { return element(group, which * GROUP + place - 1); };
-        update_best(s, wide.unordered, wide.distinct, best, 1, group, theirs, vertex_at);
-#pragma unroll
-        for (int k = 0; k < UNROLL; ++k) parent[k] = element(group[k], place_of(best[k]) - 1);
-        write_found(s, wide, tiles, local, best, parent, reached, block);
-#pragma unroll
-        for (int k = 0; k < UNROLL; ++k) keep(block, left, local[k] >= 0 && !is_short[k], local[k]);
-    }
-    __syncwarp();
-    return left;
-}
-
-// Let the other vertices on the list search their rows, a group at a time, round after round. The fewer vertices are
-// left, the more lanes each has.
-template <typename Vertex, typename Offset>
-__device__ __forceinline__ void probe_long_rows(const Search<Vertex, Offset>& s, const WideLevel& wide,
-                                                const Tiles<Vertex>& tiles, int left, Vertex sentinel, Counter& reached,
-                                                const Block& block) {
+__device__ __forceinline__ void probe_rows(const Search<Vertex, Offset>& s, const WideLevel& wide,
+                                           const Tiles<Vertex>& tiles, int left, Vertex sentinel, Counter& reached,
+                                           const Block& block) {
     using Number = typename Search<Vertex, Offset>::Number;
     Number done = 0;  // groups of each row that have been probed
     while (left > 0) {
-        const int min_width = wide.unordered > 0 || wide.earliest < 0 ? MIN_WHOLE_WIDTH : MIN_WIDTH;
+        const bool briefly = done == 0 && !s.alike;
+        const int steps = briefly ? FIRST_STEPS : STEPS;
+        const int min_width = briefly ? 1 : wide.unordered > 0 || wide.earliest < 0 ? MIN_WHOLE_WIDTH : MIN_WIDTH;
         const int width = max(min_width, width_of(left));
         const int count = left;
         left = 0;
@@ -350,14 +304,14 @@ __device__ __forceinline__ void probe_long_rows(const Search<Vertex, Offset>& s,
                 const Number from = (element(rows.first, which) / GROUP + done) * GROUP;
                 return place == 0 ? element(rows.parent, which) : __ldg(s.in_targets + (from + place - 1));
             };
-            load_long_rows(s, wide, tiles, start, count, width, rows, block);
-            probe_groups(s, wide, done, width, sentinel, rows, vertex_at);
+            load_probed_rows(s, wide, tiles, start, count, width, rows, block);
+            probe_groups(s, wide, done, steps, width, sentinel, rows, vertex_at);
             share_best(s, wide, width, rows.best, vertex_at);
             keep_unfinished(s, tiles, width, rows, vertex_at, left, block);
             write_found(s, wide, tiles, rows.local, rows.best, rows.parent, reached, block);
         }
         __syncwarp();
-        done += STEPS * width;
+        done += steps * width;
     }
     __syncwarp();
 }
@@ -376,8 +330,7 @@ __device__ Counter sweep(const Search<Vertex, Offset>& s, const WideLevel& wide,
 
         // A vertex in no sibling group, whose byte is cached: lanes load it in place of vertices that do not count.
         const Vertex sentinel = tiles.vertex(block.list[0]);
-        const int left = probe_short_rows(s, wide, tiles, unvisited, sentinel, reached, block);
-        probe_long_rows(s, wide, tiles, left, sentinel, reached, block);
+        probe_rows(s, wide, tiles, unvisited, sentinel, reached, block);
 
         for (int i = 0; i < tiles.count; ++i) {
             const long long word = (next - static_cast<long long>(tiles.count - i) * block.warps) * s.tile + lane_id();
