@@ -362,7 +362,7 @@ __device__ __forceinline__ long long expand_first_edges(const Search<Vertex, Off
     const long long words = (s.n + WARP - 1) / WARP;
     const long long threads = static_cast<long long>(gridDim.x) * THREADS;
     long long before_large = frontier.edges;
-    if (!s.positions) {
+    if (!s.positions && !s.alike) {
         find_large_siblings(s, at.siblings, at.begin, frontier, at.unexplored / s.large,
                             &s.state->counters[at.phase % 3]);
         end_phase(s, LARGE_SIBLINGS, at.phase, block);
