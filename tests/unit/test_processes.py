@@ -188,7 +188,7 @@ going_on = True
 thread = threading.Thread(target=compiling)
 thread.start()
 try:
-    assert all(in_child(lambda: double(1.5)) == 3 for _ in range(20))
+    assert all(in_child(lambda: double(1.5)) == 3 for _ in range(8))
 finally:
     going_on = False
     thread.join()
