@@ -39,7 +39,7 @@ def run(names, binaries):
     }
     files = [str(FOLDER / f"test_{name}.py") for name in names]
     # What the sanitizers say goes past pytest, as the process that they end could not pass it on.
-    options = ["-q", "--capture=sys", "-p", "no:cacheprovider", "-p", "no:nbmake"]
+    options = ["-q", "--capture=sys", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", *options, *files]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
 

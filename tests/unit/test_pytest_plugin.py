@@ -94,7 +94,7 @@ def project(tmp_path):
     )
 
     def run(*arguments):
-        command = [sys.executable, "-m", "pytest", "-v", "-rs", "-p", "no:cacheprovider", "-p", "no:nbmake", *arguments]
+        command = [sys.executable, "-m", "pytest", "-v", "-rs", "-p", "no:cacheprovider", *arguments]
         environment = os.environ | {"PYTHONPATH": str(tmp_path)}
         done = subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=600
