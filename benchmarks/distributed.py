@@ -16,7 +16,7 @@ from rapids_bfs.comparison.distributed import _drawn_degrees, _reached_edges
 from rapids_bfs.comparison.runner import sample_sources
 from rapids_bfs.distributed.cuda import DevicePartition, DeviceSearch
 from rapids_bfs.distributed.launchers import ordinal
-from rapids_bfs.distributed.loading import is_random
+from rapids_bfs.distributed.loading import names_random_graph
 from rapids_bfs.distributed.sources import RandomEdges
 from rapids_bfs.engines import DEFAULT, search
 from rapids_bfs.engines.gpu.cupy import CuPyDevice
@@ -108,7 +108,7 @@ def _searched(run, graph, roots):
 def _edges(graph, spec, numbers) -> list[int]:
     """The number of edges that Graph500 counts as traversed, for a search from each of these global ids."""
     results = (search(graph, np.array([number]), DEFAULT, "auto") for number in numbers)
-    if not is_random(spec):
+    if not names_random_graph(spec):
         return [result.num_traversed_edges for result in results]
     degrees = graph.launcher.map(_drawn_degrees, RandomEdges(graph.name, CUDA), each=[graph.partitions])
     return [sum(graph.launcher.collect(_reached_edges, each=[result.answers, degrees])) for result in results]

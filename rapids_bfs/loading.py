@@ -320,14 +320,14 @@ def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
         raise InputError("a distributed graph carries no edge data: leave out devices=")
     if isinstance(graph, DistributedGraph):
         raise InputError(f"{graph.name} is distributed already, over {', '.join(graph.devices)}")
-    if distributed.is_random(graph) and not options.get("directed"):  # such graphs are undirected
+    if distributed.names_random_graph(graph) and not options.get("directed"):  # such graphs are undirected
         checked_directed(options.pop("directed", None))
         name = checked_name(options.pop("name", None))
         refuse_options(options, (), f"{graph} is a generated graph, which has")
         return distributed.drawn(graph, devices, name=name)
     if isinstance(devices, str) and devices == "auto":
         whole = as_graph(graph, devices=LOCAL, **options)
-        count = distributed.fewest(whole.nbytes * (2 if whole.directed else 1), whole.num_vertices)
+        count = distributed.fewest_gpus(whole.nbytes * (2 if whole.directed else 1), whole.num_vertices)
         if count <= 1:
             return whole.to(CUDA if count else CPU)
         return from_graph(_without_edge_data(whole), distributed.launcher_for(count))

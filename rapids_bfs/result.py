@@ -44,7 +44,7 @@ class Distances:
     graph: Any
     depth_limit: int | None
     target: int | None
-    __iter__: None = None  # Python would else iterate over result[0], result[1], ...
+    __iter__: None = None  # otherwise Python would iterate over result[0], result[1], ...
 
     @abstractmethod
     def _distance_at(self, vertex: int) -> int:
@@ -193,7 +193,7 @@ class BFSResult(Distances):
 
     @property
     def level_sizes(self) -> np.ndarray:
-        """Number of vertices at each distance."""
+        """The number of vertices at each distance (int64, depth + 1), on the host."""
         return to_host(np.bincount(self.distances[self.distances >= 0]))
 
     @property

@@ -235,13 +235,13 @@ def convert(
       rapids-bfs convert rmat:20 rmat20.sg
     """
     from ..adapters.files import check_graph_output
-    from ..distributed.loading import is_random
+    from ..distributed.loading import names_random_graph
     from ..generators import leaves_isolated
 
     given = GraphInput(graph, directed, source_column, target_column, not no_header)
     check_outputs({}, force, out=out)
     if out != STANDARD:
-        check_graph_output(out, force, isolated=graph if is_random(graph) and leaves_isolated(graph) else None)
+        check_graph_output(out, force, isolated=graph if names_random_graph(graph) and leaves_isolated(graph) else None)
     loaded = given.load()
     if simple:
         loaded = loaded.simple

@@ -42,7 +42,7 @@ SOURCES = 16
 SEED = 1
 END_TO_END = 3  # runs from a list of edges to an answer
 LONG_MS = 1e3
-WARM_SEARCHES = 2  # the second may go another way: a distributed graph is gathered once a search had many levels
+WARM_SEARCHES = 2  # the second may differ: a distributed graph is gathered after a search of many levels
 BASELINES = ("cugraph", "cugraph-dask", "scipy", "networkx")  # ratios refer to the first of these that ran
 
 

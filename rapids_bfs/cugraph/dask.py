@@ -26,7 +26,7 @@ from .prepared import integer_ids, is_graph, limit_of
 INTEGERS = (np.dtype(np.int32), np.dtype(np.int64))  # the types of cuGraph's vertices
 
 
-class Prepared(NamedTuple):
+class Conversion(NamedTuple):
     """A distributed graph, the type of cuGraph's vertices, and the graphs of pylibcugraph that were converted: when
     these are replaced, it is out of date."""
 
@@ -35,7 +35,7 @@ class Prepared(NamedTuple):
     made_of: Any
 
 
-_prepared: WeakKeyDictionary[Any, Prepared] = WeakKeyDictionary()
+_conversions: WeakKeyDictionary[Any, Conversion] = WeakKeyDictionary()
 
 
 def bfs(
@@ -82,27 +82,27 @@ def bfs(
     - The error for a start that is not a vertex names it. Ids of starts may be of any type of integers.
     - Without distances there is still a predecessor.
     """
-    prepared = _of_graph(input_graph)
+    conversion = _of_graph(input_graph)
     limit = limit_of(depth_limit)
     ids = integer_ids(start.compute() if hasattr(start, "compute") else start)
-    result: Any = search(prepared.graph, ids.tolist(), depth_limit=limit)
-    make = partial(_frame, dtype=prepared.dtype, distances=return_distances)
+    result: Any = search(conversion.graph, ids.tolist(), depth_limit=limit)
+    make = partial(_frame, dtype=conversion.dtype, distances=return_distances)
     graph = result.graph
     return graph.launcher.dask_frame(make, [graph.partitions, result.answers])
 
 
-def _of_graph(cugraph_graph: Any) -> Prepared:
-    """The preparation of this graph, which is renewed if the graph was cleared and rebuilt since."""
+def _of_graph(cugraph_graph: Any) -> Conversion:
+    """The conversion of this graph, which is renewed if the graph was cleared and rebuilt since."""
     if not is_graph(cugraph_graph):
         raise TypeError(f"obj of type {type(cugraph_graph)} is not supported.")
     made_of = getattr(cugraph_graph._Impl, "_plc_graph", None)
-    prepared = _prepared.get(cugraph_graph)
-    if prepared is None or prepared.made_of is not made_of:
-        prepared = _prepared[cugraph_graph] = _made(cugraph_graph, made_of)
-    return prepared
+    conversion = _conversions.get(cugraph_graph)
+    if conversion is None or conversion.made_of is not made_of:
+        conversion = _conversions[cugraph_graph] = _converted(cugraph_graph, made_of)
+    return conversion
 
 
-def _made(cugraph_graph: Any, made_of: Any) -> Prepared:
+def _converted(cugraph_graph: Any, made_of: Any) -> Conversion:
     if made_of is None:
         raise InputError("the graph has no edges yet: call from_dask_cudf_edgelist first")
     if not cugraph_graph.is_multi_gpu():
@@ -116,7 +116,7 @@ def _made(cugraph_graph: Any, made_of: Any) -> Prepared:
         raise InputError(f"over several GPUs ids are int32 or int64, not {dtype}")
     directed = cugraph_graph.is_directed()
     graph = as_graph(edges, source=str(source), target=str(target), directed=directed, name="cugraph")
-    return Prepared(graph, dtype, made_of)
+    return Conversion(graph, dtype, made_of)
 
 
 def _frame(

@@ -70,7 +70,7 @@ class Link:
 
         while True:
             message = await self.outbox.get()
-            with suppress(OSError):  # `read` finds it out too
+            with suppress(OSError):  # `read` finds out too
                 self.sent += await self.comm.write(message._replace(content=Serialized({}, [message.content])))
             self.outbox.task_done()
 
@@ -104,12 +104,13 @@ class Endpoint:
         self.server, self.token, self.rank = server, token, rank
         self.loop: asyncio.AbstractEventLoop = server.loop.asyncio_loop
         self._epoch = 0
-        self._came: dict[tuple[int, int], asyncio.Future[Link]] = {}  # by epoch and rank
+        self._arrivals: dict[tuple[int, int], asyncio.Future[Link]] = {}  # by epoch and rank
         _endpoints[token, rank] = self
         server.handlers[JOIN] = accept
 
     def join(self, epoch: int, addresses: Sequence[str], names: Sequence[str], timeout: float) -> DaskCommunicator:
-        """Connect to all other ranks, which call this too, within ``timeout`` seconds. Raises `TraversalError`."""
+        """Connect to all other ranks, which call this too. Raises `TraversalError` if that fails or takes longer than
+        ``timeout`` seconds."""
         joining = asyncio.run_coroutine_threadsafe(self._links(epoch, addresses, names, timeout), self.loop)
         return DaskCommunicator(joining.result(2 * timeout), self.rank, names, timeout, self.loop)
 
@@ -117,8 +118,8 @@ class Endpoint:
         self, epoch: int, addresses: Sequence[str], names: Sequence[str], timeout: float
     ) -> dict[int, Link]:
         self._epoch = epoch
-        for stale in [key for key in self._came if key[0] < epoch]:
-            self._came.pop(stale).add_done_callback(_close)
+        for stale in [key for key in self._arrivals if key[0] < epoch]:
+            self._arrivals.pop(stale).add_done_callback(_close)
         links = {
             peer: self._arrival(epoch, peer)
             if peer < self.rank
@@ -142,7 +143,7 @@ class Endpoint:
 
     def _arrival(self, epoch: int, peer: int) -> asyncio.Future[Link]:
         """The link that a lower rank opens, now or later."""
-        return self._came.setdefault((epoch, peer), self.loop.create_future())
+        return self._arrivals.setdefault((epoch, peer), self.loop.create_future())
 
     async def _open(self, epoch: int, peer: int, address: str, timeout: float) -> Link:
         from distributed.comm import connect

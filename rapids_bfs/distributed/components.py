@@ -55,15 +55,15 @@ def roots_on_rank_0(partition: Partition, communicator: Communicator) -> np.ndar
         _join_rows(partition, pointers)
         step = 1
         while step < size:
-            sends, gets = rank % (2 * step) == step, rank % (2 * step) == 0 and rank + step < size
+            sends, receives = rank % (2 * step) == step, rank % (2 * step) == 0 and rank + step < size
             nothing = pointers[:0]
             pieces, into = [nothing] * size, [nothing] * size
             if sends:
                 pieces[rank - step] = pointers
-            if gets:
+            if receives:
                 into[rank + step] = csr.xp.empty_like(pointers)
             communicator.alltoallv_into(pieces, into)
-            if gets:
+            if receives:
                 _join_pointers(into[rank + step], pointers)
             step *= 2
         return None if rank else to_host(pointers)

@@ -116,7 +116,7 @@ class LevelSynchronousSearch(ABC):
                         self.top_down(depth + 1, frontier.edges, communicator)
                         frontier = self._frontier(communicator)
                         bottom_up = frontier.overflown
-                went = "bottom-up" if bottom_up else "top-down"
+                direction = "bottom-up" if bottom_up else "top-down"
                 if bottom_up:
                     self.replicate(communicator)
                     self.bottom_up(depth + 1)
@@ -126,7 +126,7 @@ class LevelSynchronousSearch(ABC):
                         self.replicate(communicator)
                         self.enqueue()
                         frontier = self._frontier(communicator)
-                steps.append(Step(went, 1e3 * (perf_counter() - begin)))
+                steps.append(Step(direction, 1e3 * (perf_counter() - begin)))
                 traffic += self._traffic(request, communicator)
                 reached += frontier.vertices
                 depth += frontier.vertices > 0

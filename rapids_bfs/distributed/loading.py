@@ -32,7 +32,7 @@ def files_source(
     return None if edges is None else (edges, Plan(device, vertices, directed, name=name or edges.name))
 
 
-def is_random(graph: Any) -> bool:
+def names_random_graph(graph: Any) -> bool:
     """Is this the name of a random graph, rather than of a file?"""
     return isinstance(graph, str) and graph.partition(":")[0] in DRAWN and not os.path.exists(graph)
 
@@ -42,7 +42,7 @@ def drawn(spec: str, devices: Any, *, seed: int = SEED, name: str | None = None)
     kind, sizes = parsed(spec)
     if isinstance(devices, str) and devices == "auto":
         drawing = DRAWN[kind](*sizes, checked=False)
-        devices = fewest(3 * 2 * drawing.m * Partitioning.of(drawing.n, 1).dtype.itemsize, drawing.n)
+        devices = fewest_gpus(3 * 2 * drawing.m * Partitioning.of(drawing.n, 1).dtype.itemsize, drawing.n)
         if devices <= 1:
             whole = generate(spec, seed=seed, device=CUDA if devices else CPU)
             whole.name = name or whole.name
@@ -54,7 +54,7 @@ def drawn(spec: str, devices: Any, *, seed: int = SEED, name: str | None = None)
     return from_source(source, launcher, Plan(launcher.device, n, directed=False, simple=True, edges=m, name=name))
 
 
-def fewest(arcs_bytes: int, n: int) -> int:
+def fewest_gpus(arcs_bytes: int, n: int) -> int:
     """The smallest number of this machine's GPUs that holds the graph; 0 if there are none. Raises `InputError` if even
     all of them are too few."""
     there = len(driver().devices)

@@ -25,7 +25,7 @@ from .peer_memory import PARTING
 
 CHECKS = 20  # times that the watchdog checks within the timeout
 NEVER = float("inf")
-BEGINNING = 1.0  # seconds after which a collective that still begins waits for other ranks, which an abort ends
+BEGINNING = 1.0  # seconds that an abort waits for collectives to begin; one that takes longer waits for other ranks
 PAUSE = 2e-5  # seconds between two looks whether a collective has begun, at first; it doubles up to LONGEST_PAUSE
 LONGEST_PAUSE = 1e-3
 HEADER = struct.Struct("q")
@@ -94,9 +94,9 @@ class Ranks:
                 self._begun.notify_all()
 
     def complete(self, rank: int) -> None:
-        """Wait until NCCL has begun what this rank called. To be called while it is `beginning`.
+        """Wait until NCCL has begun what this rank called. Only within `beginning`.
 
-        Raises `Aborted` after a failure, which the watchdog's is if it takes too long, and `NcclError`.
+        Raises `Aborted` after a failure, among them the watchdog's if NCCL takes too long, and `NcclError`.
         """
         pause = PAUSE
         while self.failure is None:  # read first: while a rank begins, nobody frees its handle

@@ -29,7 +29,7 @@ OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
 PEER_ACCESS_ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled, which CuPy does not name
 FOLDERS = ("/dev/shm", tempfile.gettempdir())  # for the files of leases
 PAUSE = 0.2  # seconds between two attempts to free memory that is in use
-PARTING = 10.0  # seconds that the process waits at its end for memory to be freed, and for NCCL's ranks to be aborted
+PARTING = 10.0  # seconds that a process waits, before it ends, for memory to be freed and for NCCL's ranks to abort
 
 
 class Offer(NamedTuple):

@@ -89,17 +89,17 @@ def test_starts_and_columns(client, start):
 def test_what_is_prepared_is_kept_weakly(client):
     graph = Graph(np.array([3, 4]), np.array([4, 9]), directed=True)
     drop_in.bfs(graph, 3)
-    prepared = drop_in._prepared[graph]
+    prepared = drop_in._conversions[graph]
     drop_in.bfs(graph, 4)
-    assert drop_in._prepared[graph] is prepared
+    assert drop_in._conversions[graph] is prepared
     graph._Impl._plc_graph = {"worker": "another"}
     drop_in.bfs(graph, 4)
-    assert drop_in._prepared[graph] is not prepared
+    assert drop_in._conversions[graph] is not prepared
     gc.collect()  # graphs of other tests
-    kept = len(drop_in._prepared)
+    kept = len(drop_in._conversions)
     del graph, prepared
     gc.collect()
-    assert len(drop_in._prepared) == kept - 1
+    assert len(drop_in._conversions) == kept - 1
 
 
 @pytest.mark.parametrize(
