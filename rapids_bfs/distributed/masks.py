@@ -56,8 +56,8 @@ def filtered(partition: Partition, communicator: Communicator, bitmap: np.ndarra
         allowed = as_bools(bitmap, partition.partitioning.size * partition.partitioning.stride, partition.device)
 
         def kept(offsets: Any, targets: Any) -> tuple[Any, Any]:
-            arcs = csr.Kept(offsets, targets, None, allowed, partition.base)
-            return arcs.offsets(offsets).astype(np.int64, copy=False), arcs.taken(targets)
+            arcs = csr.KeptArcs(offsets, targets, None, allowed, partition.base)
+            return arcs.offsets(offsets).astype(np.int64, copy=False), arcs.compacted(targets)
 
         offsets, targets = in_offsets, in_targets = kept(partition.offsets, partition.targets)
         if partition.directed:

@@ -364,7 +364,7 @@ class Graph(Labelled, Vertices):
 
     @property
     def degrees(self) -> np.ndarray:
-        """Out-degree of each vertex, n."""
+        """The out-degree of each vertex (of the type of ``offsets``, n), where the graph is."""
         return np.diff(self.offsets)
 
     def sample_sources(self, count: int, seed: int) -> np.ndarray:
@@ -456,11 +456,11 @@ class Graph(Labelled, Vertices):
         """
         if edges is not None:
             edges = checked_mask(edges, self, self.num_arcs, "arcs")
-        kept = self._csr.Kept(self.offsets, self.targets, edges, self.mask(vertices))
+        kept = self._csr.KeptArcs(self.offsets, self.targets, edges, self.mask(vertices))
         filtered = self._with(
             offsets=kept.offsets(self.offsets),
-            targets=kept.taken(self.targets),
-            edge_data=self.edge_data.changed(kept.taken),
+            targets=kept.compacted(self.targets),
+            edge_data=self.edge_data.changed(kept.compacted),
         )
         if not self.directed and edges is not None:
             rows = filtered.offsets, filtered.targets
@@ -477,7 +477,8 @@ class Graph(Labelled, Vertices):
         return to_host(self.targets[begin:end])
 
     def vertex_pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Source and target vertices of every edge, in adjacency order; an undirected edge once."""
+        """Source and target vertices of every edge (of the type of ``targets``), where the graph is, in the order of
+        the adjacencies; an undirected edge once, from its smaller end."""
         sources = self._csr.sources_of(self.offsets, self.targets)
         if self.directed:
             return sources, self.targets

@@ -145,11 +145,11 @@ def test_columns_are_compacted_as_by_numpy(seed, arcs, n, of_edges, of_vertices)
     edges, vertices = rng.random(arcs) < of_edges, rng.random(n) < of_vertices
     both = edges & vertices[sources] & vertices[targets]
     for masks, expected in (((edges, None), edges), ((edges, vertices), both)):
-        kept = host_filter.Kept(offsets, targets, *masks)
+        kept = host_filter.KeptArcs(offsets, targets, *masks)
         np.testing.assert_array_equal(kept.offsets(offsets), np.append(0, expected.cumsum())[offsets])
         for dtype in "bool", "int16", "int32", "float32", "int64", "float64":
             column = rng.integers(0, 100, arcs).astype(dtype)
-            np.testing.assert_array_equal(kept.taken(column), column[expected])
+            np.testing.assert_array_equal(kept.compacted(column), column[expected])
 
 
 @given(graphs(min_vertices=1), st.data())
@@ -160,8 +160,8 @@ def test_the_arcs_that_are_dropped_tell_whether_the_rest_is_symmetric(graph, dat
     for arc in data.draw(st.lists(st.integers(0, graph.num_arcs - 1), max_size=2) if graph.num_arcs else st.just([])):
         mask[arc] ^= True
     ends = zip(sources[mask].tolist(), graph.targets[mask].tolist(), strict=True)
-    kept = host_filter.Kept(graph.offsets, graph.targets, mask, None)
-    rows = kept.offsets(graph.offsets), kept.taken(graph.targets)
+    kept = host_filter.KeptArcs(graph.offsets, graph.targets, mask, None)
+    rows = kept.offsets(graph.offsets), kept.compacted(graph.targets)
     symmetric = Counter(ends) == Counter((v, u) for u, v in zip(sources[mask], graph.targets[mask], strict=True))
     assert kept.symmetric(graph.offsets, graph.targets, rows) == symmetric
 

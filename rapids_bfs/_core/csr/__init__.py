@@ -1,8 +1,8 @@
 """CSR arrays: `host` and `device` build and change them, where the arrays are.
 
 `host` and `device` have the same functions of a whole CSR (`transpose`, `mirrored`, `ascends`, `ascending`,
-`edge_blocks`, `sources_of`, `components`, `count_loops`, `count_repeats`, `without_repeats_and_loops`, `Kept`) and of
-the rows of one rank of a distributed graph (`summary`, `bucket_by_owner`, `count_local_ids`, `scatter_targets`,
+`edge_blocks`, `sources_of`, `components`, `count_loops`, `count_repeats`, `without_repeats_and_loops`, `KeptArcs`) and
+of the rows of one rank of a distributed graph (`summary`, `bucket_by_owner`, `count_local_ids`, `scatter_targets`,
 `simplified`, `count_own_loops`). Both have ``xp``, the library of their arrays; ``require``, which raises `InputError`
 if that many bytes are not free there; ``working``, a context for the work on a partition; and ``EXCHANGE_BLOCK``, the
 number of edges that a rank exchanges at a time.

@@ -22,7 +22,7 @@ from ..dtypes import index_dtype
 from ..memory import require_device_bytes as require
 from ..rapids import driver_allocates
 from .device_components import components as components
-from .device_filter import Kept as Kept
+from .device_filter import KeptArcs as KeptArcs
 
 BLOCK = 1 << 27  # arcs of a CSR that are read at a time
 PIECE = 1 << 24  # arcs that are sorted at once by keys
@@ -86,7 +86,8 @@ def count(edges: Iterable[Pairs], n: int, rows: int, *, mirror: bool = False) ->
 
 
 def place(edges: Iterable[Pairs], counts: Any, *, mirror: bool = False, rank: Any = None) -> CSR:
-    """Offsets and targets of the edges of which `count` gave the ``counts``; a target v is written as ``rank[v]``."""
+    """Offsets and targets of the edges, from the ``counts`` that `count` returned; with ``rank`` a target v is written
+    as ``rank[v]``."""
     cursors = cupy.cumsum(counts, dtype=counts.dtype)
     arcs = int(cursors[-1])
     vertex = index_dtype(len(counts) - 2) if rank is None else rank.dtype
@@ -147,7 +148,7 @@ def edge_blocks(offsets: Any, targets: Any) -> Iterator[Pairs]:
 
 
 def transpose(offsets: Any, targets: Any, *, in_order: bool = False) -> CSR:
-    """The CSR of the reversed edges, on request ``in_order`` of the edges."""
+    """The CSR of the reversed edges; with ``in_order`` each adjacency is in the order of the edges."""
     if in_order:
         return _fill_in_order(targets, sources_of(offsets, targets), len(offsets) - 1)
 
@@ -158,8 +159,8 @@ def transpose(offsets: Any, targets: Any, *, in_order: bool = False) -> CSR:
 
 
 def mirrored(offsets: Any, targets: Any, *, in_order: bool = False) -> CSR:
-    """The CSR of the edges in both directions, self-loops once, on request ``in_order`` of the edges; the same arrays
-    if they are symmetric."""
+    """The CSR of the edges in both directions, self-loops once; the same arrays if they are symmetric. With
+    ``in_order`` each adjacency is in the order of the edges."""
     if is_symmetric(offsets, targets):
         return offsets, targets
     if in_order:

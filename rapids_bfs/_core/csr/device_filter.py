@@ -15,7 +15,7 @@ WORD = 32  # vertices or arcs of a bitmap's word
 RUN = 64 * WORD  # arcs of a run: LONG_RUN in the kernels
 
 
-class Kept:
+class KeptArcs:
     """The arcs that a filter keeps: a bitmap with ranks, by which any column is compacted.
 
     ``edges`` is a mask of the arcs, ``vertices`` one of the vertices, both of which an arc must have at its ends; None
@@ -40,22 +40,22 @@ class Kept:
         self.total = int(self._starts[-1])
 
     def offsets(self, offsets: Any) -> Any:
-        """The offsets of the arcs that are kept, of the same type."""
+        """The offsets of a CSR of the kept arcs alone, from those of all; of the same type."""
         count = len(offsets)
         require(count * offsets.itemsize, f"the offsets of {self.total:,} arcs")
         moved = cupy.empty(count, offsets.dtype)
         self._launch("move_offsets", count, offsets, count, self.arcs, *self._found, moved)
         return moved
 
-    def taken(self, values: Any) -> Any:
-        """A column of the arcs, of the arcs that are kept."""
+    def compacted(self, values: Any) -> Any:
+        """The entries of the kept arcs, from ``values``, which has one for each arc."""
         require(self.total * values.itemsize, f"a column of {self.total:,} arcs")
         compacted = cupy.empty(self.total, values.dtype)
         self._launch(f"compact_{values.itemsize}", self.arcs, values, self.arcs, *self._found, compacted)
         return compacted
 
     def symmetric(self, offsets: Any, targets: Any, kept: tuple[Any, Any]) -> bool:
-        """Are the arcs that are kept, whose CSR is ``kept``, symmetric?"""
+        """Are the kept arcs, whose CSR is ``kept``, symmetric?"""
         return is_symmetric(*kept)
 
     @property

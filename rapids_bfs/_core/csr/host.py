@@ -20,7 +20,7 @@ from ..memory import require_bytes
 from ..threads import pool
 from .building import BLOCK, CSR, Pairs, as_block, degrees_of, fill, offsets_of
 from .counting import ROWS, none_yet, sum_of_hashes
-from .host_filter import Kept as Kept
+from .host_filter import KeptArcs as KeptArcs
 
 EXCHANGE_BLOCK = BLOCK
 

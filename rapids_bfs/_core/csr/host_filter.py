@@ -162,7 +162,7 @@ def _compact(values, kept, ranks, compacted, pieces):
                 single += ONE
 
 
-class Marked:
+class MarkedArcs:
     """The arcs, numbered 0 to ``arcs`` - 1, whose bits are set."""
 
     def __init__(self, bits: np.ndarray, arcs: int) -> None:
@@ -172,14 +172,14 @@ class Marked:
         self.total = int(self._ranks[-1])
 
     def offsets(self, offsets: np.ndarray) -> np.ndarray:
-        """The offsets of these arcs."""
+        """The offsets of a CSR of these arcs alone, from those of all; of the smallest type that holds them."""
         moved = np.empty(len(offsets), index_dtype(self.total))
         with pool.work_on(len(offsets)):
             _move_offsets(offsets, self._bits, self._ranks, moved)
         return moved
 
-    def taken(self, values: np.ndarray) -> np.ndarray:
-        """A column of all arcs, of these arcs."""
+    def compacted(self, values: np.ndarray) -> np.ndarray:
+        """The entries of these arcs, from ``values``, which has one for each arc."""
         require(self.total * values.itemsize, f"a column of {self.total:,} arcs")
         compacted = np.empty(self.total, values.dtype)
         unsigned = np.dtype(f"u{values.itemsize}")
@@ -192,7 +192,7 @@ class Marked:
         return compacted
 
 
-class Kept(Marked):
+class KeptArcs(MarkedArcs):
     """The arcs that a filter keeps.
 
     ``edges`` is a mask of the arcs, ``vertices`` one of the vertices, both of which an arc must have at its ends; None
@@ -216,7 +216,7 @@ class Kept(Marked):
         super().__init__(bits, arcs)
 
     def symmetric(self, offsets: np.ndarray, targets: np.ndarray, kept: CSR) -> bool:
-        """Are the arcs that are kept, whose CSR is ``kept``, symmetric, given that all are?
+        """Are the kept arcs, whose CSR is ``kept``, symmetric, given that all arcs are?
 
         If they are, so are those that are dropped, and those are looked at where they are few.
         """
@@ -224,5 +224,5 @@ class Kept(Marked):
             return is_symmetric(*kept)
         bits = ~self._bits
         bits[self._arcs // WORD :] &= bitmap(np.ones(self._arcs % WORD, bool))  # none past the end
-        dropped = Marked(bits, self._arcs)
-        return is_symmetric(dropped.offsets(offsets), dropped.taken(targets))
+        dropped = MarkedArcs(bits, self._arcs)
+        return is_symmetric(dropped.offsets(offsets), dropped.compacted(targets))

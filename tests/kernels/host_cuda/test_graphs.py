@@ -172,13 +172,15 @@ def test_filters():
             unaligned = np.r_[False, vertices][1:]
             more = [mask.view(np.uint8) * np.uint8(2) for mask in (edges, vertices)]  # than 1 in a byte
             for masks in ((edges, None), (None, unaligned), more, (None, None)):
-                found = device_filter.Kept(offsets, targets, *masks)
-                wanted = host_filter.Kept(offsets, targets, *(each if each is None else each != 0 for each in masks))
+                found = device_filter.KeptArcs(offsets, targets, *masks)
+                wanted = host_filter.KeptArcs(
+                    offsets, targets, *(each if each is None else each != 0 for each in masks)
+                )
                 assert found.total == wanted.total
                 np.testing.assert_array_equal(found.offsets(offsets), wanted.offsets(offsets))
                 assert found.offsets(offsets).dtype == offsets.dtype
                 for values in (targets, *columns):
-                    np.testing.assert_array_equal(found.taken(values), wanted.taken(values))
+                    np.testing.assert_array_equal(found.compacted(values), wanted.compacted(values))
 
 
 def test_filters_of_rows_apart():
@@ -186,9 +188,9 @@ def test_filters_of_rows_apart():
     rng = np.random.default_rng(1)
     offsets, targets = read_only(*rows(rng.integers(0, 40, 300), rng.integers(0, 200, 300), 40))
     vertices = rng.random(200) < 0.5
-    found, wanted = (each.Kept(offsets, targets, None, vertices, 90) for each in (device_filter, host_filter))
+    found, wanted = (each.KeptArcs(offsets, targets, None, vertices, 90) for each in (device_filter, host_filter))
     np.testing.assert_array_equal(found.offsets(offsets), wanted.offsets(offsets))
-    np.testing.assert_array_equal(found.taken(targets), wanted.taken(targets))
+    np.testing.assert_array_equal(found.compacted(targets), wanted.compacted(targets))
 
 
 def test_symmetry():

@@ -99,9 +99,10 @@ def test_rows_that_a_mask_keeps(monkeypatch):
         allowed = as_bools(bitmap_of(graph, masked(whole)), graph.partitioning.size * graph.partitioning.stride)
         for partition in graph.partitions:
             rows = partition.offsets, partition.targets
-            found, expected = (each.Kept(*rows, None, allowed, partition.base) for each in (device_filter, host_filter))
+            given = *rows, None, allowed, partition.base
+            found, expected = (each.KeptArcs(*given) for each in (device_filter, host_filter))
             np.testing.assert_array_equal(found.offsets(rows[0]), expected.offsets(rows[0]))
-            np.testing.assert_array_equal(found.taken(rows[1]), expected.taken(rows[1]))
+            np.testing.assert_array_equal(found.compacted(rows[1]), expected.compacted(rows[1]))
 
 
 FAULTS = {
