@@ -34,7 +34,7 @@ def interrupt_behind(error: BaseException | None) -> BaseException | None:
 
 @contextmanager
 def suppressed(*kinds: type[Exception]) -> Iterator[None]:
-    """`contextlib.suppress`, but for what a signal handler raises: the TimeoutError of a timer is an OSError, too."""
+    """`contextlib.suppress`, except for what a signal handler raises: a timer's TimeoutError is an OSError, too."""
     try:
         yield
     except kinds as error:

@@ -99,7 +99,7 @@ def _from_pandas(obj: Any, source: Any, target: Any, edge_data: Asked | None, *,
 
 
 def _are_times(ids: Iterable[Any]) -> bool:
-    """Are these objects, but for None, of one type of times that the libraries know, though not all of them exactly?"""
+    """Are these objects, except for None, of one type of times that the libraries know, though not all exactly?"""
     import pandas as pd
 
     types = set(map(type, ids)) - {type(None)}

@@ -20,8 +20,8 @@ DEVICE, PINNED = "device", "pinned"
 
 
 def with_pinned_adjacency(graph: Graph) -> Graph:
-    """The graph on the device but for its targets, which are copied to pinned memory of the host; so are those of the
-    reversed graph if it is directed.
+    """The graph on the device except for its targets, which are copied to pinned memory of the host; so are those of
+    the reversed graph if it is directed.
 
     Raises `InputError` if there is no device, or if one of the two memories does not suffice.
     """

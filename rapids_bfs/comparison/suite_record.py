@@ -33,8 +33,8 @@ class SuiteComparison(Mapping[str, Row]):
     """The outcome of `compare_suite`. It shows itself as tables with a row for each graph, plots itself, and writes
     itself as JSON, CSV, Markdown, LaTeX and HTML.
 
-    ``suite["rmat:14"]`` is the comparison on that graph, as `Comparison.to_dict` gives it but for the machine and the
-    levels; as in a dict, iteration gives the names of the graphs that were compared.
+    ``suite["rmat:14"]`` is the comparison on that graph, as `Comparison.to_dict` gives it except for the machine and
+    the levels; as in a dict, iteration gives the names of the graphs that were compared.
 
     Attributes
     ----------

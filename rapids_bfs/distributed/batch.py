@@ -70,7 +70,7 @@ def search_batch(
     bitmap: np.ndarray | None = None,
 ) -> tuple[np.ndarray, Summary]:
     """Search from up to 64 ``sources`` (global ids) among the vertices of a bitmap, by default all. Returns the
-    distances of this rank's vertices, on the host, a row for each source (no rows unless they are to ``keep``), and the
+    distances of this rank's vertices, on the host, a row for each source (no rows unless ``keep`` is true), and the
     summary, the same on all ranks."""
     with csr_for(partition.targets).working():
         search, k = BatchSearch(partition, len(sources) if keep else 0), len(sources)
@@ -95,7 +95,7 @@ class BatchSearch:
     """The buffers of one rank, see `kernels.cpu.distributed_batch`, and its steps, on the host or on a device."""
 
     def __init__(self, partition: Partition, rows: int) -> None:
-        """``rows`` of distances are kept."""
+        """``rows``: for how many sources it keeps distances."""
         csr = csr_for(partition.targets)
         n, size, stride = partition.num_vertices, partition.partitioning.size, partition.partitioning.stride
         dtype = partition.partitioning.dtype

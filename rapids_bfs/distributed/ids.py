@@ -2,7 +2,7 @@
 
 If integers are close together, the distribution is cyclic over all of them up to the largest, and a table skips those
 that do not occur. Otherwise a hash of the id chooses its rank, and each rank orders its ids ascending. Strings are
-exchanged but once: every rank then knows the global ids of those in its own edges.
+exchanged only once: every rank then knows the global ids of those in its own edges.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def facts(partition: Partition, communicator: Communicator) -> tuple[Partitionin
 
 
 def ids(partition: Partition, communicator: Communicator) -> np.ndarray:
-    """The users' ids of this rank's vertices, by local id."""
+    """The users' ids of this rank's vertices, by local id, on the host: integers, or strings as objects."""
     return to_host(partition.ids)
 
 
@@ -38,7 +38,7 @@ def targets(partition: Partition, communicator: Communicator, vertex: int) -> np
 
 
 def degrees(partition: Partition, communicator: Communicator) -> np.ndarray:
-    """The out-degrees of this rank's vertices, by local id."""
+    """The out-degrees of this rank's vertices (int64), by local id, on the host."""
     return np.diff(to_host(partition.offsets))
 
 
@@ -56,12 +56,12 @@ def reversed_edges(partition: Partition, communicator: Communicator) -> Partitio
 
 
 def rows(partition: Partition, communicator: Communicator) -> tuple[np.ndarray, np.ndarray]:
-    """Offsets and targets of this rank's vertices, by local id; the targets are global ids."""
+    """Offsets (int64) and targets (global ids) of this rank's vertices, by local id, on the host."""
     return to_host(partition.offsets), to_host(partition.targets)
 
 
 def sampled(partition: Partition, communicator: Communicator, count: int, seed: int) -> np.ndarray | None:
-    """The global ids of vertices with an out-edge, drawn from those of all ranks; 0 for other ranks' vertices.
+    """The global ids (int64) of vertices with an out-edge, drawn from those of all ranks; 0 for other ranks' vertices.
 
     None if no vertex has an out-edge.
     """
