@@ -16,6 +16,7 @@ from ..errors import InputError
 from ..graph import NO_EDGE_DATA, EdgeData
 
 COLUMNS = ("source", "target")
+SPREAD = 8  # ids below this many times the edges are counted in an array; others are hashed, or sorted on a device
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,16 @@ def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:
     if ids.dtype == np.uint64:
         refuse(ids > np.uint64(np.iinfo(np.int64).max), "is beyond int64")
     return ids if ids.dtype.kind == "i" else ids.astype(np.int64)
+
+
+def are_scattered(highest: int, rows: int) -> bool:
+    """Do ids up to ``highest`` lie too far apart in this many rows to be counted in an array?"""
+    return highest >= SPREAD * rows + 1024
+
+
+def is_directed(directed: bool | None, symmetric: bool, data: EdgeData) -> bool:
+    """``directed``, as `from_edges` takes it; None: a graph of symmetric edges without data is undirected."""
+    return bool(data) or not symmetric if directed is None else directed
 
 
 def checked_vertices(vertices: int) -> int:

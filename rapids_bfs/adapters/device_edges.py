@@ -17,9 +17,7 @@ from .._core.memory import require_device_bytes
 from ..errors import InputError
 from ..graph import Graph
 from ._edge_data import Asked, given_columns
-from ._edge_list import EdgeList, refuse_past, require_columns, vertex_ids
-
-SPREAD = 8  # ids below this many times the edges are counted in an array, others are sorted
+from ._edge_list import EdgeList, are_scattered, is_directed, refuse_past, require_columns, vertex_ids
 
 
 def from_device_edges(
@@ -59,7 +57,7 @@ def from_device_edges(
 
     labels = rank = None
     n = statistics.highest + 1 if vertices is None else vertices
-    if vertices is None and statistics.highest >= SPREAD * rows + 1024:
+    if vertices is None and are_scattered(statistics.highest, rows):
         labels = cupy.unique(cupy.concatenate([cupy.unique(sources), cupy.unique(targets)]))
         n = len(labels)
         sources, targets = (cupy.searchsorted(labels, ids).astype(index_dtype(n)) for ids in (sources, targets))
@@ -88,7 +86,7 @@ def from_device_edges(
         offsets,
         placed,
         labels=None if labels is None else labels.astype(np.int64, copy=False),  # as each look-up would convert
-        directed=bool(data) or not statistics.symmetric if directed is None else directed,
+        directed=is_directed(directed, statistics.symmetric, data),
         name=name,
         columns=columns,
         frame=frame,

@@ -18,11 +18,10 @@ from .._core.memory import has_bytes, require_bytes
 from ..errors import InputError
 from ..graph import NO_EDGE_DATA, EdgeData, Graph, Vertices
 from ._edge_data import Asked, given_columns
-from ._edge_list import COLUMNS, EdgeList, checked_vertices, refuse_past, require_columns
+from ._edge_list import COLUMNS, EdgeList, are_scattered, checked_vertices, is_directed, refuse_past, require_columns
 from ._ids import are_integer_ids, require_one_type
 
 BLOCK = csr.BLOCK
-SPREAD = 8  # ids below this many times the edges are counted in an array, others are hashed
 
 
 def matches(obj: Any) -> bool:
@@ -165,12 +164,12 @@ def from_edge_list(
         if top >= len(degrees.out):
             if vertices is not None:
                 refuse_past(edges, row, source, target, vertices)
-            if _scattered(top, max(row, edges.rows)) or not has_bytes(32 * top):  # 16 an id, with room to grow
+            if are_scattered(top, max(row, edges.rows)) or not has_bytes(32 * top):  # 16 an id, with room to grow
                 return _from_scattered(edges, directed, frame)
             degrees.grow(top + 1)
         degrees.add(source, target)
         row += len(source)
-    if vertices is None and _scattered(highest, row):  # there were fewer rows than estimated
+    if vertices is None and are_scattered(highest, row):  # there were fewer rows than estimated
         return _from_scattered(edges, directed, frame)
 
     n = highest + 1 if vertices is None else vertices
@@ -187,7 +186,7 @@ def from_edge_list(
         offsets,
         targets,
         labels=labels,
-        directed=bool(edges.data) or not degrees.symmetric if directed is None else directed,
+        directed=is_directed(directed, degrees.symmetric, edges.data),
         name=edges.name,
         columns=edges.columns,
         frame=frame,
@@ -199,11 +198,6 @@ def _renumbered(edges: EdgeList, rank: np.ndarray | None) -> Iterator[csr.Pairs]
     """The edges, a block at a time, between the ranks of their ids; between their ids if None."""
     for source, target in edges.checked():
         yield (source, target) if rank is None else (csr.gather(rank, source), csr.gather(rank, target))
-
-
-def _scattered(highest: int, rows: int) -> bool:
-    """Do ids up to ``highest`` lie too far apart in this many rows to be counted in an array?"""
-    return highest >= SPREAD * rows + 1024
 
 
 def _from_scattered(edges: EdgeList, directed: bool | None, frame: str) -> Graph:

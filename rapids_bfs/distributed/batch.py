@@ -116,9 +116,8 @@ class BatchSearch:
 
     def start(self, sources: np.ndarray) -> None:
         """Enqueue those of the sources that this rank owns."""
-        owners, local_ids = np.divmod(sources, self.partition.partitioning.stride)
-        own = np.flatnonzero(owners == self.partition.rank)
-        vertices, places = np.unique(local_ids[own], return_inverse=True)
+        own, local_ids = self.partition.owned(sources)
+        vertices, places = np.unique(local_ids, return_inverse=True)
         words = np.zeros(len(vertices), np.uint64)
         np.bitwise_or.at(words, places, np.uint64(1) << own.astype(np.uint64))
         self.settle(self.xp.asarray(words), self.xp.asarray(vertices.astype(self.queue.dtype)))

@@ -113,6 +113,12 @@ class Partition:
         found = zip(to_host(places[local_ids]).tolist(), to_host(local_ids).tolist(), strict=True)
         return {wanted[place]: self.base + local_id for place, local_id in found}
 
+    def owned(self, global_ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The positions of those of these global ids (int64, on the host) that this rank owns, and their local ids."""
+        owners, local_ids = np.divmod(global_ids, self.partitioning.stride)
+        own = np.flatnonzero(owners == self.rank)
+        return own, local_ids[own]
+
     @property
     def ids(self) -> Any:
         """The ids of its vertices, indexed by local id."""

@@ -29,8 +29,8 @@ def _rows_of(partition: Partition, communicator: Communicator, vertices: np.ndar
     """For each out-edge of those of these vertices that the rank owns: which vertex of the list it leaves, and the
     global id of its target."""
     xp = csr_for(partition.targets).xp
-    own = np.flatnonzero(vertices // partition.partitioning.stride == partition.rank)
-    local_ids = xp.asarray(vertices[own] % partition.partitioning.stride)
+    own, local_ids = partition.owned(vertices)
+    local_ids = xp.asarray(local_ids)
     begins, ends = partition.offsets[local_ids], partition.offsets[local_ids + 1]
     degrees = to_host(ends - begins)
     places = np.repeat(to_host(begins) - np.cumsum(degrees) + degrees, degrees) + np.arange(degrees.sum())

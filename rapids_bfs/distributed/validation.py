@@ -89,7 +89,7 @@ def check(
 
     masked = None if bitmap is None else ~own_mask(bitmap, partition)
     source = xp.zeros(partition.num_vertices, bool)
-    source[xp.asarray(sources[sources // partitioning.stride == partition.rank] % partitioning.stride)] = True
+    source[xp.asarray(partition.owned(sources)[1])] = True
     outside = None if predecessors is None else _outside(partitioning, predecessors, xp)
     given = distances, predecessors, masked, source, outside, everywhere, partitioning.n, stopped_at
     for rule, breaks in vertex_rules(*given):
