@@ -34,9 +34,9 @@ ENGINE = "cpu"
 GAPS = ((np.int32, 2), (np.int64, 2), (np.int64, 1 << 40))  # between ids, the last ones scattered
 GRAPHS = ("karate", "moby", "grid:120")  # tiny; with levels that threads share; of many levels
 FEW = 100  # vertices of the graphs on which NetworkX's slow functions run
-LAZY = "all_pairs_shortest_path_length"  # searches from a few vertices, then from many at once
+LAZY = "all_pairs_shortest_path_length"  # lazy: it searches from a few vertices, then from many at once
 MANY_PATHS = "single_source_all_shortest_paths"  # of which a grid has millions
-APART = {"validate", "distributed", "generators"}  # which the backend's functions do not call
+APART = {"validate", "distributed", "generators"}  # parts that the backend's functions do not call
 DEVICES = "cpu:2"
 CONNECTED = "grid:12"  # with enough vertices for the kernels that bound the eccentricities of all
 SCALE = 8  # of the random graphs
@@ -44,7 +44,7 @@ WIDTHS = (64, 256, 1024)  # numbers of sources that have kernels of their own
 
 
 def warmup(only: str | Iterable[str] = ()) -> Iterator[tuple[str, float]]:
-    """Compile what is not compiled yet; yields the name of each question and the seconds to compile and answer it.
+    """Compile what is not compiled yet; yields what was called, and the seconds that this took with compiling.
 
     ``only`` names the `PARTS` to compile; by default all are. "networkx" stands for all that the backend's functions
     call. Raises `InputError` if there is no such part, or if nothing can be compiled here.
@@ -61,12 +61,12 @@ def warmup(only: str | Iterable[str] = ()) -> Iterator[tuple[str, float]]:
     for (dtype, gap), graph in product(GAPS, graphs):
         as_graph(tuple(gap * ends.astype(dtype) for ends in graph.vertex_pairs()))
     yield "read and build graphs", perf_counter() - begin
-    for name, ask in QUESTIONS.items():
+    for name, call in CALLS.items():
         if chosen and _part(name) not in chosen:
             continue
         begin = perf_counter()
         for graph in graphs:
-            ask(graph)
+            call(graph)
         yield name, perf_counter() - begin
 
 
@@ -103,13 +103,13 @@ def _generators(graph: Graph) -> None:
 
 
 def _distributed(graph: Graph) -> None:
-    """Search a whole graph and a part of it, from one vertex and from many; components, eccentricities."""
+    """Search without a mask and with one, from one vertex and from many; components, eccentricities."""
     over_devices = as_graph(graph, devices=DEVICES)
-    for part in (None, np.ones(graph.num_vertices, bool)):
-        verdict_of(over_devices, bfs(over_devices, 0, vertices=part))
+    for mask in (None, np.ones(graph.num_vertices, bool)):
+        verdict_of(over_devices, bfs(over_devices, 0, vertices=mask))
         for keep in ("distances", "summary"):
-            bfs_batch(over_devices, [0], keep=keep, vertices=part)
-        connected_components(over_devices, vertices=part)
+            bfs_batch(over_devices, [0], keep=keep, vertices=mask)
+        connected_components(over_devices, vertices=mask)
     over_devices.filter(vertices=np.ones(graph.num_vertices, bool)).to("cpu")
     eccentricity(over_devices, [0])
     diameter(load(CONNECTED, devices=DEVICES))
@@ -136,21 +136,22 @@ def _networkx(graph: Graph) -> None:
             slow = (FUNCTIONS[function].per_vertex and function != LAZY) or function == MANY_PATHS
             if slow and graph.num_vertices > FEW:
                 continue
-            ask = implementation(function)
-            parameters = list(inspect.signature(ask).parameters.values())[1:]
+            ours = implementation(function)
+            parameters = list(inspect.signature(ours).parameters.values())[1:]
             given = {each.name: values.get(each.name, name(0)) for each in parameters if each.default is each.empty}
             with suppress(nx.NetworkXException):
-                answer = ask(convert_from_nx(origin), **given)
+                answer = ours(convert_from_nx(origin), **given)
                 deque(islice(answer, 3) if isinstance(answer, Iterator) else (), maxlen=0)
         hidden = [edge for edge, _ in zip(origin.edges, range(2), strict=False)]
         converted(nx.restricted_view(origin, [name(last)], hidden)).backward  # noqa: B018
 
 
-def _part(question: str) -> str:
-    return question.partition(",")[0]
+def _part(name: str) -> str:
+    """The part of `PARTS` to which one of `CALLS` belongs."""
+    return name.partition(",")[0]
 
 
-QUESTIONS: dict[str, Callable[[Graph], Any]] = {
+CALLS: dict[str, Callable[[Graph], Any]] = {
     "bfs": _search,
     "validate": lambda graph: verdict_of(graph, bfs(graph, 0, engine=ENGINE)),
     "shortest_path": _path,
@@ -168,4 +169,4 @@ QUESTIONS: dict[str, Callable[[Graph], Any]] = {
     "generators": _generators,
     "networkx": _networkx,
 }
-PARTS = tuple(dict.fromkeys(map(_part, QUESTIONS)))
+PARTS = tuple(dict.fromkeys(map(_part, CALLS)))
