@@ -16,7 +16,7 @@ from ..base import Options, Traversal, kernel_limit
 
 
 class First(Traversal):
-    """Searches by NumPy as long as these will do, then by the traversal that ``prepare`` returns."""
+    """Searches by NumPy for as long as `numpy_will_do` says so, then by the traversal that ``prepare`` returns."""
 
     traces = True
 

@@ -89,7 +89,7 @@ class Sequential(Traversal):
     def result(self, found: bool, sources: np.ndarray, options: Options, *, own: bool = False) -> BFSResult:
         if options is not DEFAULT or not own or self.graph.device != CPU:
             return super().result(found, sources, options, own=own)
-        distances, predecessors = self.answer(found)  # the same by a tenth of the time of a tiny search less
+        distances, predecessors = self.answer(found)  # `super` takes a tenth of a tiny search to do the same
         tree = None if predecessors is None else predecessors.copy()
         return BFSResult(self.graph.owner, sources, distances.copy(), tree)
 

@@ -21,8 +21,8 @@ class Library(Engine):
         return self.traversal(graph)
 
 
-class Peer(Library):
-    """An engine that is a library of the extra ``peers``."""
+class OptionalLibrary(Library):
+    """An engine of a library that the extra ``peers`` installs and that is imported by the engine's name."""
 
     package: ClassVar[str]
     algorithms = ("bfs",)

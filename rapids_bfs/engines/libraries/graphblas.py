@@ -15,7 +15,7 @@ import numpy as np
 from ...adapters.graphblas import to_graphblas
 from ...graph import Graph
 from ..base import Options, Traversal
-from .base import Peer
+from .base import OptionalLibrary
 
 ALPHA = 8  # pull when the frontier has more than 1/ALPHA of the unexplored edges
 BETA = 512  # push again when the frontier shrinks below 1/BETA of the vertices
@@ -71,8 +71,8 @@ class PushPull(Traversal):
         return distances.to_dense(-1, np.int32), predecessors
 
 
-class GraphBLAS(Peer):
+class GraphBLAS(OptionalLibrary):
     name = "graphblas"
     package = "python-graphblas"
-    supports = (*Peer.supports, "several sources")
+    supports = (*OptionalLibrary.supports, "several sources")
     traversal = PushPull

@@ -9,7 +9,7 @@ import numpy as np
 from ...adapters.igraph import to_igraph
 from ...graph import Graph
 from ..base import Options, Traversal
-from .base import Peer, truncate
+from .base import OptionalLibrary, truncate
 
 
 class BFS(Traversal):
@@ -31,6 +31,6 @@ class BFS(Traversal):
         return truncate(distances, predecessors, options)
 
 
-class IGraph(Peer):
+class IGraph(OptionalLibrary):
     name = package = "igraph"
     traversal = BFS

@@ -9,7 +9,7 @@ import numpy as np
 from ...adapters.networkit import to_networkit
 from ...graph import Graph
 from ..base import Options, Traversal
-from .base import Peer, truncate
+from .base import OptionalLibrary, truncate
 
 
 class BFS(Traversal):
@@ -37,7 +37,7 @@ class BFS(Traversal):
         return truncate(distances, predecessors, options)
 
 
-class NetworKit(Peer):
+class NetworKit(OptionalLibrary):
     name = "networkit"
     package = "NetworKit"
     traversal = BFS

@@ -10,7 +10,7 @@ import numpy as np
 from ...adapters.rustworkx import to_rustworkx
 from ...graph import Graph
 from ..base import Options, Traversal
-from .base import Peer, distances_along, truncate
+from .base import OptionalLibrary, distances_along, truncate
 
 
 class BFS(Traversal):
@@ -44,9 +44,9 @@ class BFS(Traversal):
         return truncate(distances_along(np.append(sources, children[first]), predecessors), predecessors, options)
 
 
-class RustworkX(Peer):
+class RustworkX(OptionalLibrary):
     name = package = "rustworkx"
-    supports = (*Peer.supports, "several sources")
+    supports = (*OptionalLibrary.supports, "several sources")
     traversal = BFS
 
     def unsupported(self, graph: Graph, algorithm: str, options: Options, sources: int = 1) -> str | None:
