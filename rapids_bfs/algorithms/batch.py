@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from .bfs import checked_depth_limit
 DISTANCE_BYTES = 4
 FRAME_BYTES = 2 * 2 * 8 + DISTANCE_BYTES  # per distance: two vertices and their ids
 
-OnBatch = Callable[[slice, np.ndarray], None]
+BatchCall = Callable[[slice, np.ndarray], None]  # with the slice of a batch among the sources, and its distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +104,7 @@ def bfs_batch(
     keep: str = "distances",
     depth_limit: int | None = None,
     engine: str = "auto",
-    on_batch: OnBatch | None = None,
+    on_batch: BatchCall | None = None,
     batch_size: int | None = None,
     vertices: Mask | None = None,
 ) -> BatchResult:
@@ -169,13 +168,16 @@ def bfs_batch(
     if keep == "summary":
         return summary(graph, starts, engine, limit, batch_size, mask)
     traversal, masked = batch_traversal(graph, engine, Options(limit, predecessors=False, vertices=mask))
-    search: Callable[..., None] = partial(traversal.distances, **masked)
+
+    def search(rows: slice, distances: np.ndarray) -> None:
+        traversal.distances(starts[rows], limit, distances, **masked)
+
     with traversal.current():
         distances = None
         if on_batch is None:
-            distances = _distances(graph, traversal, search, starts, limit, batch_size)
+            distances = _distances(graph, traversal, search, len(starts), batch_size)
         else:
-            _hand_over(graph, traversal, search, starts, limit, batch_size, on_batch)
+            _hand_over(graph, traversal, search, len(starts), batch_size, on_batch)
         return BatchResult(graph, starts, distances, depth_limit=limit, vertices=mask)
 
 
@@ -189,51 +191,39 @@ def summary(
 ) -> BatchResult:
     """`bfs_batch` with ``keep="summary"``, from vertices (int64) rather than ids."""
     traversal, masked = batch_traversal(graph, engine, Options(limit, predecessors=False, vertices=mask))
-    search: Callable[..., Summary] = partial(traversal.summary, **masked)
     with traversal.lock, traversal.current():
         batches = _batches(len(starts), size or traversal.batch_size)
-        found = [Summary.of(0), *(search(starts[rows], limit) for rows in batches)]
+        found = [Summary.of(0), *(traversal.summary(starts[rows], limit, **masked) for rows in batches)]
     columns = {name: np.concatenate([getattr(each, name) for each in found]) for name in Summary._fields}
     return BatchResult(graph, starts, **columns, depth_limit=limit, vertices=mask)
 
 
-def _distances(
-    graph: Vertices,
-    traversal: BatchTraversal,
-    search: Callable[..., None],
-    starts: np.ndarray,
-    limit: int | None,
-    size: int | None,
-) -> np.ndarray:
-    k, n = len(starts), traversal.graph.num_vertices
+def _distances(graph: Vertices, traversal: BatchTraversal, search: BatchCall, k: int, size: int | None) -> np.ndarray:
+    """The distances from k sources (int32, k x n), where the graph's answers are. ``search`` fills those of a batch."""
+    n = traversal.graph.num_vertices
     distances = _empty(traversal, k, f"distances of {n:,} vertices from {k:,} sources (keep='summary' needs none)")
     with traversal.lock:
         for rows in _batches(k, size or traversal.batch_size):
-            search(starts[rows], limit, distances[rows])
+            search(rows, distances[rows])
     answer: np.ndarray = moved(distances, graph.answers_on)
     return answer
 
 
 def _hand_over(
-    graph: Vertices,
-    traversal: BatchTraversal,
-    search: Callable[..., None],
-    starts: np.ndarray,
-    limit: int | None,
-    size: int | None,
-    on_batch: OnBatch,
+    graph: Vertices, traversal: BatchTraversal, search: BatchCall, k: int, size: int | None, on_batch: BatchCall
 ) -> None:
+    """`_distances`, a batch at a time, each for ``on_batch``."""
     n = traversal.graph.num_vertices
     if size is None:
         available = available_device_bytes() if _on_device(traversal) else available_bytes()
         fitting = available // (2 * DISTANCE_BYTES * max(n, 1))
         size = max(1, min(traversal.batch_size, fitting))
-    size = min(size, max(len(starts), 1))
+    size = min(size, max(k, 1))
     distances = _empty(traversal, size, f"distances of {n:,} vertices from {size:,} sources at once")
-    for rows in _batches(len(starts), size):
+    for rows in _batches(k, size):
         found = distances[: rows.stop - rows.start]
         with traversal.lock:  # released while the user's function runs, since that may wait for another thread's batch
-            search(starts[rows], limit, found)
+            search(rows, found)
         on_batch(rows, moved(found, graph.answers_on))
 
 
