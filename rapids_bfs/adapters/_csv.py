@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import IO, Any
 
 import numpy as np
@@ -40,7 +40,8 @@ def read_csv(
 ) -> Graph:
     """A graph from two columns of a CSV or TSV, and what its edges carry from others, in the types that Arrow sees. Ids
     are numbers if they are in the first row."""
-    names, first_row, delimiter = csv_start(file, header)
+    names, rows_read, delimiter = csv_start(file, header)
+    first_row = rows_read[0]
     named = not header or any(column in names for column in (source, target, *(edge_data or ())))
     if not header:
         source, target = 0 if source is None else source, 1 if target is None else target
@@ -66,6 +67,11 @@ def read_csv(
         raise InputError(f"{file}{_csv_place(str(error), names, header)}") from None
     if doubtful:
         _doubt_header(file, columns, graph)
+    if not header and is_unlike([[row[i], row[j]] for row in rows_read if len(row) == len(names)]):
+        warn(
+            f"{file}: its first row, {quoted(first_row[i])} and {quoted(first_row[j])}, is taken for an edge, and all "
+            "ids for strings: if it is a header, read it without header=False (--no-header)"
+        )
     return graph
 
 
@@ -160,8 +166,9 @@ def parse_id(text: str, where: str) -> int:
     return int(number)
 
 
-def csv_start(file: File, header: bool = True) -> tuple[list[str], list[str], str]:
-    """The columns' names, the first row and the delimiter. Without a header the names are 0, 1, ...
+def csv_start(file: File, header: bool = True) -> tuple[list[str], list[list[str]], str]:
+    """The columns' names, the first two rows, empty if there are fewer, and the delimiter. Without a header the names
+    are 0, 1, ...
 
     Raises `InputError` if there should be a header and there is none.
     """
@@ -170,18 +177,27 @@ def csv_start(file: File, header: bool = True) -> tuple[list[str], list[str], st
         start = next((line for line in text if line.strip()), "")
         delimiter = max(",\t;|", key=start.count)
         rows = csv.reader(chain([start], text), delimiter=delimiter)
-        names, first = next(rows, []), next((row for row in rows if row), [])
+        names = next(rows, [])
+        first, second = islice(chain((row for row in rows if row), ([], [])), 2)
     if len(names) < 2:
         raise InputError(
             f"{file}: its first line has no comma, tab, semicolon or bar; edge lists with spaces end in .txt"
         )
     if not header:
-        return [str(place) for place in range(len(names))], names, delimiter
+        return [str(place) for place in range(len(names))], [names, first], delimiter
     if all(NUMBER.fullmatch(name) for name in names):
         raise InputError(
             f"{file} has no header row: name the columns in its first line, or read it with header=False (--no-header)"
         )
-    return names, first, delimiter
+    return names, [first, second], delimiter
+
+
+def is_unlike(edges: Sequence[Sequence[str]]) -> bool:
+    """Are the ids of the second edge numbers, unlike those of the first?"""
+    if len(edges) < 2:
+        return False
+    first, second = map(type_of_ids, edges[:2])
+    return pa.types.is_large_string(first) and not pa.types.is_large_string(second)
 
 
 def type_of_ids(texts: Sequence[str]) -> pa.DataType:

@@ -19,7 +19,7 @@ import pyarrow as pa
 from .._core.arguments import quoted
 from ..errors import InputError, warn
 from ..graph import Graph
-from ._csv import INTEGER, NUMBER, parse_id, parse_ids, refuse_numbers_as_strings, type_of_ids
+from ._csv import INTEGER, NUMBER, is_unlike, parse_id, parse_ids, refuse_numbers_as_strings, type_of_ids
 from ._file import File, refuse_isolated
 from ._formats import ADJACENCY
 from ._tables import (
@@ -95,7 +95,7 @@ def _start(file: File) -> Start:
     start.sign = start.sign or SIGNS[0]
     if pa.types.is_large_string(start.type):
         second = next((FIELD.findall(line)[:2] for line in lines if line and not line.startswith(SIGNS)), None)
-        start.doubtful = second is not None and not pa.types.is_large_string(type_of_ids(second))
+        start.doubtful = second is not None and is_unlike([fields[:2], second])
     return start
 
 

@@ -347,6 +347,25 @@ def test_a_header_without_doubt(text, options, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "options", "doubted"),
+    [
+        *(
+            ("u,v\n1,2\n", {}, True),
+            ("u;v;w\n\n1.0;2;x\n", {}, True),
+            ("w,u,v\nx,1,2\n", {"source": 1, "target": 2}, True),
+        ),
+        *(("u,v\n", {}, False), ("u,v\nx,1\n", {}, False), ("1,2\n3,4\n", {}, False)),
+        ("u,1\n1,2\n", {}, True),
+    ],
+)
+def test_a_header_read_as_an_edge_is_doubted(text, options, doubted, tmp_path):
+    path = write(tmp_path / "a.csv", text)
+    said = "its first row, 'u' and '[v1]', is taken for an edge, and all ids for strings: if it is a header, read it"
+    with pytest.warns(UserWarning, match=said) if doubted else nullcontext():
+        assert read(path, header=False, **options).num_edges == len(text.split())
+
+
+@pytest.mark.parametrize(
     ("first", "second", "doubted"),
     [
         *(("source target", "1 2", True), ("// comment", "1\t2.0", True), ("from to weight", "1 2 0.5", True)),
