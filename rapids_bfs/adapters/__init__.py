@@ -41,6 +41,7 @@ IMPORTERS = {
 NEXT_STEPS = {
     ("graph_tool", "Graph"): "g.get_edges(), vertices=g.num_vertices(), directed=g.is_directed()",
     ("polars", "LazyFrame"): "frame.collect()",
+    ("dask", "Delayed"): "delayed.compute()",
 }
 
 # Kinds that `Graph.to` knows: module and function.

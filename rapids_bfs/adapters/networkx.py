@@ -19,7 +19,8 @@ VIEWS = ("networkx.classes.coreviews", "networkx.classes.reportviews")
 
 
 def matches(obj: Any) -> bool:
-    return _is_view(obj) or (hasattr(obj, "is_multigraph") and hasattr(obj, "adj"))
+    # Not by the object's own attributes: one that is yet to be computed, or a mock, has any.
+    return _is_view(obj) or (hasattr(type(obj), "is_multigraph") and hasattr(type(obj), "adj"))
 
 
 def _is_view(obj: Any) -> bool:

@@ -2,7 +2,9 @@
 
 import datetime
 import math
+from unittest.mock import Mock
 
+import dask
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -271,6 +273,15 @@ def test_columns_in_a_dict_are_no_lists_of_neighbours(pair):
             as_graph(table)
     for network in ({source: ["a"], "a": [target], target: []}, {source: [target], target: [source]}, {source: ["a"]}):
         assert as_graph(network).num_edges == sum(map(len, network.values())) // (1 if "a" in as_graph(network) else 2)
+
+
+@pytest.mark.parametrize(
+    ("thing", "advice"),
+    [(dask.delayed(1), r"call as_graph\(delayed\.compute\(\)\)"), (Mock(), "give a NetworkX graph")],
+)
+def test_what_has_any_attribute_is_no_graph_of_networkx(thing, advice):
+    with pytest.raises(InputError, match=rf"cannot make a graph of \S+: {advice}"):
+        as_graph(thing)
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, dict, list, np.ndarray, pd.DataFrame, pa.Table, pl.LazyFrame, Graph])
