@@ -72,6 +72,8 @@ def read_csv(
             f"{file}: its first row, {quoted(first_row[i])} and {quoted(first_row[j])}, is taken for an edge, and all "
             "ids for strings: if it is a header, read it without header=False (--no-header)"
         )
+    if graph.has_objects:
+        _doubt_blanks(file, graph)
     return graph
 
 
@@ -105,6 +107,22 @@ def _doubt_header(file: File, columns: tuple[str, str], graph: Graph) -> None:
             f"header, {confirmed}"
         )
     warn(f"{row} is taken for a header: if it is an edge, {otherwise}; else {confirmed}")
+
+
+def _doubt_blanks(file: File, graph: Graph) -> None:
+    """Warn if two ids differ in the white space around them alone, as in ``ann, bob`` above ``bob, cid``."""
+    ids = pa.array(graph.labels, pa.large_string())
+    plain = pc.utf8_trim_whitespace(ids)
+    if plain.equals(ids):
+        return
+    codes = plain.dictionary_encode().indices.to_numpy()
+    counts = np.bincount(codes)
+    if counts.max() > 1:
+        one, other, *_ = np.flatnonzero(codes == counts.argmax())
+        warn(
+            f"{file}: the ids {quoted(ids[one].as_py())} and {quoted(ids[other].as_py())} are two vertices: if white "
+            "space is no part of ids, remove it from the file"
+        )
 
 
 def _batches(

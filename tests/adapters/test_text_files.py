@@ -396,3 +396,17 @@ def test_comments_of_both_kinds_anywhere(signs: str, name: str, first: str, seco
     graph = read(write(tmp_path / name, f"{comments[0]}{first}\n{''.join(comments)}{second}\n{comments[-1]}"))
     assert graph.num_edges == 2
     assert list(graph) == (["a", "b", "c"] if "a" in first else [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("edges", "doubted"),
+    [
+        *(("ann, bob\nbob, cid\n", "'bob' and ' bob'|' bob' and 'bob'"), ("ann ,bob\nbob,ann\n", "'ann ' and 'ann'")),
+        *(("ann, bob\n", ""), ("1, 2\n2, 3\n", ""), ("new york,bob\nbob,newyork\n", ""), ('"a"," "\n" ","b"\n', "")),
+    ],
+)
+def test_ids_that_differ_in_white_space_alone_are_doubted(edges, doubted, tmp_path):
+    """Paths ended at them without a word."""
+    path = write(tmp_path / "a.csv", f"source,target\n{edges}")
+    with pytest.warns(UserWarning, match=f"the ids ({doubted}) are two vertices") if doubted else nullcontext():
+        assert read(path).num_edges == edges.count("\n")
