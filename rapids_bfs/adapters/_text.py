@@ -42,6 +42,7 @@ UNDIRECTED = re.compile(r"#\s*undirected graph\b|%\s*sym\b", re.IGNORECASE)  # S
 BIPARTITE = re.compile(r"%\s*bip\b", re.IGNORECASE)  # KONECT
 BY_NETWORKX = re.compile(r"[#%] GMT \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}", re.ASCII)  # above its adjacency lists
 WIDEST = 8  # columns that are read in full, to check that all lines have the same number
+BETWEEN = re.compile("[-=<>~|:]+")  # as other programs write between the ids of an edge
 UNWRITABLE = re.compile(r"[#%].*|.*[\s\"\0].*|", re.DOTALL)  # ids that white-space separated text cannot hold
 
 
@@ -108,7 +109,7 @@ def _lines(file: File) -> Iterator[str]:
 def read_snap(file: File, *, vertices: int | None = None, directed: bool | None = None) -> Graph:
     """A graph from an edge list whose ids are integers, or strings unless the first two are numbers.
 
-    Warns if the first two are strings above numbers, since no line is skipped as a header.
+    Warns if the first line may be none of an edge, since no line is skipped as a header.
     """
     start = _start(file)
     if start.bipartite:
@@ -117,12 +118,39 @@ def read_snap(file: File, *, vertices: int | None = None, directed: bool | None 
         )
     directed = start.directed if directed is None else directed
     graph = _read(file, start, start.vertices if vertices is None else vertices, directed)
-    if start.doubtful:
-        warn(
-            f"{file}: its first line, {quoted(start.edge)}, is taken for an edge, and all ids for strings: if it is a "
-            "header or a comment, write # in front of it"
-        )
+    if doubt := _doubt(start, graph):
+        warn(f"{file}: its first line, {quoted(start.edge)}, is taken for an edge{doubt}")
     return graph
+
+
+def _doubt(start: Start, graph: Graph) -> str:
+    """What to say about the first line if it may be none of an edge; nothing if it is one."""
+    fields = FIELD.findall(start.edge)
+    if start.doubtful:
+        return ", and all ids for strings: if it is a header or a comment, write # in front of it"
+    if len(fields) > 2 and BETWEEN.fullmatch(fields[1]):
+        return f" to {quoted(fields[1])}: write the two ids of an edge with nothing but white space in between"
+    if start.directed is None and pa.types.is_integer(start.type) and _may_count(fields, graph):
+        return ", though it may count vertices and edges: if it does, write # in front of it"
+    return ""
+
+
+def _may_count(fields: list[str], graph: Graph) -> bool:
+    """May the line of the first edge count vertices and edges? Then as many edges follow, three at least, and no id in
+    them is larger than the number of vertices."""
+    if len(fields) != 2 or int(fields[1]) < 3:
+        return False
+    vertices, edges = map(int, fields)
+    mirrored = graph.num_arcs + graph.num_loops == 2 * (edges + 1)
+    if not mirrored and graph.num_arcs != edges + 1:
+        return False
+    ids = np.arange(len(graph)) if graph.labels is None else graph.labels
+    place = graph.vertex_of(edges)
+    if (
+        int(graph.degrees[place]) + np.count_nonzero(graph.targets == place) == 1 + mirrored
+    ):  # it is in the first line alone
+        ids = np.delete(ids, place)
+    return bool(ids[-1] <= vertices)
 
 
 def read_gap(file: File, *, directed: bool | None = None) -> Graph:

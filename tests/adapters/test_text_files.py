@@ -410,3 +410,29 @@ def test_ids_that_differ_in_white_space_alone_are_doubted(edges, doubted, tmp_pa
     path = write(tmp_path / "a.csv", f"source,target\n{edges}")
     with pytest.warns(UserWarning, match=f"the ids ({doubted}) are two vertices") if doubted else nullcontext():
         assert read(path).num_edges == edges.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("first", "edges", "doubted"),
+    [
+        *(("4 3", "0 1,1 2,2 3", True), ("3 3", "1 2,2 3,3 1", True), ("5 4", "0 1,1 2,2 3,3 4", True)),
+        *(("4 6", "0 1,0 2,0 3,1 2,1 3,2 3", True), ("9 3", "0 1 0.5,1 2 0.5,2 3 0.5", True)),
+        *(("4 3", "0 1,1 2,2 5", False), ("0 3", "0 1,1 2,2 3", False), ("4 2", "0 1,1 2,2 3", False)),
+        *(("4 3", "0 1,1 2", False), ("2 1", "0 1", False), ("4 3 1", "0 1 1,1 2 1,2 3 1", False)),
+    ],
+)
+@pytest.mark.parametrize("directed", [None, True, False])
+def test_a_line_that_may_count_vertices_and_edges_is_doubted(first, edges, doubted, directed, tmp_path):
+    """It was an edge without a word."""
+    lines = "\n".join([first, *edges.split(",")])
+    said = f"a.txt: its first line, '{first}', is taken for an edge, though it may count vertices and edges: if it does"
+    with pytest.warns(UserWarning, match=said) if doubted else nullcontext():
+        read(write(tmp_path / "a.txt", lines), directed=directed)
+    read(write(tmp_path / "b.txt", f"# {lines}"))
+
+
+@pytest.mark.parametrize("line", ["0 -> 1", "a -- b", "a = b", "0 <-> 1 2.5", "a : b"])
+def test_signs_between_ids_are_doubted(line, tmp_path):
+    with pytest.warns(UserWarning, match=f"first line, '{line}', is taken for an edge to '{line.split()[1]}': write"):
+        read(write(tmp_path / "a.txt", f"{line}\n{line.replace('0', '3')}\n"))
+    read(write(tmp_path / "b.txt", "a b ->\nb - ->\n"))
