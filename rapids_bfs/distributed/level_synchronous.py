@@ -77,7 +77,7 @@ class Request(NamedTuple):
         return self.target[1] if self.target and self.target[0] == rank else -1
 
 
-def capacity_of(partition: Partition) -> int:
+def bucket_capacity(partition: Partition) -> int:
     """How many pairs each rank can send to another one in a level."""
     return max(partition.partitioning.stride // CAPACITY_DIVISOR, MIN_CAPACITY)
 
@@ -95,7 +95,7 @@ class LevelSynchronousSearch(ABC):
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
-        self.capacity = capacity_of(partition)
+        self.capacity = bucket_capacity(partition)
 
     def search(self, request: Request, communicator: Communicator) -> Answer:
         """Search level by level. Returns the answer for this rank."""

@@ -54,14 +54,14 @@ class Layout:
 
     @classmethod
     def of(cls, partition: Partition) -> Layout:
-        partitioning, capacity = partition.partitioning, capacity_of(partition)
+        partitioning, capacity = partition.partitioning, inbox_capacity(partition)
         bitmaps = _aligned(2 * MAX_PARTITIONS * MESSAGE_BYTES)
         inboxes = bitmaps + _aligned(2 * partitioning.size * partitioning.stride // 8)
         end = inboxes + _aligned(partitioning.size * capacity * 2 * partitioning.dtype.itemsize)
         return cls(bitmaps, inboxes, end, capacity)
 
 
-def capacity_of(partition: Partition) -> int:
+def inbox_capacity(partition: Partition) -> int:
     """How many pairs each rank can send to another one in a level: one for each of its vertices, and so all."""
     return partition.partitioning.stride
 

@@ -96,7 +96,7 @@ def test_directions(devices, monkeypatch, alpha, beta, room, dense):
     monkeypatch.setattr(one_launch, "PersistentSearch", partial(PersistentSearch, tuning=tuning))
     monkeypatch.setattr(search, "CAPACITY_DIVISOR", 1 << 30)
     monkeypatch.setattr(search, "MIN_CAPACITY", room)
-    monkeypatch.setattr(one_launch, "capacity_of", lambda partition: room)
+    monkeypatch.setattr(one_launch, "inbox_capacity", lambda partition: room)
     for seed in range(4 if devices == [0, 0, 0] else 1):
         rng = np.random.default_rng(seed)
         whole = random_graph(rng, most_vertices=300, most_edges=2000)

@@ -44,7 +44,7 @@ def in_one_launch(alpha=15, beta=24, shrinking_levels=1, **more):
 
 def room_for(pairs):
     """A context in which each rank can send this many pairs to another one in a level."""
-    return mock.patch.object(one_launch, "capacity_of", return_value=pairs)
+    return mock.patch.object(one_launch, "inbox_capacity", return_value=pairs)
 
 
 def test_random_graphs():
