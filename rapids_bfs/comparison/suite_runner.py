@@ -89,11 +89,11 @@ def compare_suite(
     asked = {key: value for key, value in (asked | {"depth_limit": depth_limit}).items() if value is not None}
     plan = planned(**dict(chosen.options) | asked)._replace(traced=False)
     graphs = chosen.made()
-    kept = _Kept(keep, chosen, conditions(plan, load))
-    rows = {} if anew else kept.usable(graphs)
-    began(kept.path, len(rows), len(graphs))
+    file = _ResultsFile(keep, chosen, conditions(plan, load))
+    rows = {} if anew else file.usable(graphs)
+    began(file.path, len(rows), len(graphs))
     missing = [graph for graph in graphs if graph.key not in rows]
-    interrupted = _measure(missing, plan, load, rows, kept, progress, measured)
+    interrupted = _measure(missing, plan, load, rows, file, progress, measured)
     ordered = [rows[graph.key] for graph in graphs if graph.key in rows]
     ran = dict.fromkeys(
         engine["engine"]
@@ -107,7 +107,7 @@ def compare_suite(
         ordered,
         chosen_baseline(plan.baseline, list(ran)),
         interrupted,
-        str(kept.path),
+        str(file.path),
         command_line(),
         now(),
     )
@@ -118,7 +118,7 @@ def _measure(
     plan: Plan,
     load: Callable[..., Any],
     rows: dict[str, Row],
-    kept: _Kept,
+    file: _ResultsFile,
     progress: Progress,
     measured: Measured,
 ) -> bool:
@@ -132,7 +132,7 @@ def _measure(
                 progress(number * steps + min(done, steps), len(missing) * steps, f"{where}: {doing}")
 
             row = rows[graph.key] = _row(graph, plan, load, within)
-            kept.keep(graph, row)
+            file.add(graph, row)
             measured(row, number + 1, len(missing))
             if row["comparison"] and row["comparison"]["interrupted"]:
                 return True
@@ -184,7 +184,7 @@ def _after(steps: int, progress: Progress) -> Progress:
     return lambda done, total, doing: progress(done + steps, total + steps, doing)
 
 
-class _Kept:
+class _ResultsFile:
     """The rows measured under the same conditions, in a JSON file that is replaced after each graph."""
 
     def __init__(self, path: Any, suite: Suite, conditions: Mapping[str, Any]) -> None:
@@ -201,8 +201,8 @@ class _Kept:
             if graph.key in rows and rows[graph.key]["file"] == graph.file_state
         }
 
-    def keep(self, graph: SuiteGraph, row: Row) -> None:
-        """Keep a row, unless it is to be measured again."""
+    def add(self, graph: SuiteGraph, row: Row) -> None:
+        """Add a row, unless its measurement failed or was interrupted: then the next call repeats it."""
         if row["comparison"] and not row["comparison"]["interrupted"]:
             self._write(self._rows() | {graph.key: row | {"file": graph.file_state}})
 

@@ -53,7 +53,7 @@ class DaskLauncher(Launcher):
         self._values(lambda: self._outcomes({rank: self._equipped(rank) for rank in range(self.size)}))
         places = device, self.workers, self._names, timeout
         with suppress(ValueError):  # the scheduler is not allowed to load plugins
-            ask_scheduler(client, partial(client.register_plugin, _kept()))
+            ask_scheduler(client, partial(client.register_plugin, _downscaling_guard()))
         given = [(self.token, rank, *places) for rank in range(self.size)]
         self._rank_futures = self._tasks(Rank, given, actor=True)
         self._values(lambda: self._outcomes({rank: self._made(rank) for rank in range(self.size)}, timeout))
@@ -296,21 +296,21 @@ def ask_scheduler(client: Any, question: Callable[[], Awaitable[Any]], timeout: 
         raise TraversalError("Dask's scheduler does not answer: make a new client, and the graph again") from error
 
 
-def _kept() -> Any:
+def _downscaling_guard() -> Any:
     """A plugin by which the scheduler keeps an adaptive cluster from closing workers with ranks. Its class is pickled
     by value, since it is local: the scheduler may lack our package."""
     from distributed import SchedulerPlugin
 
     ours = f"{PACKAGE}-"
 
-    class Kept(SchedulerPlugin):  # type: ignore[misc]  # Dask has no types
+    class DownscalingGuard(SchedulerPlugin):  # type: ignore[misc]  # Dask has no types
         name = f"{PACKAGE}.ranks"
         idempotent = True
 
         def valid_workers_downscaling(self, scheduler: Any, workers: list[Any]) -> list[Any]:
             return [worker for worker in workers if not any(str(task.key).startswith(ours) for task in worker.actors)]
 
-    return Kept()
+    return DownscalingGuard()
 
 
 _shared: weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], DaskLauncher] = weakref.WeakValueDictionary()

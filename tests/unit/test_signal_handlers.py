@@ -204,7 +204,12 @@ FILES = {  # what sends the signal in which call
     "table": (Sends, "__arrow_c_stream__", sends, lambda _: as_graph(Sends())),
     "suite": (suite, "tomllib", SimpleNamespace(loads=sends, TOMLDecodeError=TOMLDecodeError), read_suite),
     "state": (suite.SuiteGraph, "source", property(sends), lambda _: suite.SuiteGraph("karate").file_state),
-    "resumed": (suite_runner._Kept, "path", Sends(), lambda _: suite_runner._Kept._rows(suite_runner._Kept)),
+    "resumed": (
+        suite_runner._ResultsFile,
+        "path",
+        Sends(),
+        lambda _: suite_runner._ResultsFile._rows(suite_runner._ResultsFile),
+    ),
     "kept": (downloads, "mapped", sends, lambda _: downloads._kept(dataset("gap:road"))),
     "to keep": (downloads, "replacing", sends, lambda _: downloads._keep(dataset("gap:road"), load("karate"))),
 }
