@@ -263,15 +263,15 @@ def _are_few(s, edges, left, degree):
 
 
 @borrowing(serial)
-def _deserved(threads, pieces, portion):
-    """The number of threads for this many pieces of work."""
+def _threads_for(threads, pieces, portion):
+    """How many of ``threads`` do this many pieces of work: one for each ``portion`` of them, or one if they are few."""
     return min(threads, pieces // portion) if pieces >= FEW * portion else 1
 
 
 @borrowing(serial)
 def _expanders(threads, awake, vertices, edges, words):
     """The number of threads for a level top-down of so many vertices and edges, and the same as a team takes it."""
-    woken = _deserved(min(threads, vertices), edges, EDGES)
+    woken = _threads_for(min(threads, vertices), edges, EDGES)
     there = min(awake, vertices, edges // EDGES_AWAKE) if edges >= FEW * EDGES else 1
     most = max(woken, there)
     if most < 2 or (most == 2 and words < LEAST_TOP_DOWN):
@@ -282,7 +282,7 @@ def _expanders(threads, awake, vertices, edges, words):
 @borrowing(serial)
 def _searchers(threads, awake, left, words):
     """The number of threads for a level bottom-up in which so many vertices are left, as a team takes it."""
-    woken = _deserved(threads, words, WORDS)
+    woken = _threads_for(threads, words, WORDS)
     there = left >= LEFT and words >= FEW * WORDS_AWAKE
     return -threads if there and (woken < 2 or woken < awake) else woken
 
@@ -379,7 +379,7 @@ def search(
 def _search(s, sourceless, masked, sources, depth_limit, target, notes, team, threads):
     words = len(s.visited)
     block = word_block(words, threads)
-    readers = _deserved(threads, words, WORDS_READ)
+    readers = _threads_for(threads, words, WORDS_READ)
     findable = left = _start(s, sourceless, masked, sources)
     degree = len(s.targets) / max(left, 1)
     if target >= 0 and s.visited[word_of(target)] & bit_of(target):

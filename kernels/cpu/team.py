@@ -143,14 +143,14 @@ def _wake(team, first, size):
 
 @serial
 def summon(team, threads):
-    """Wake helpers for jobs that come soon, that there be so many threads, and keep them awake meanwhile."""
+    """`_wake_all` for jobs that come soon, and keep the helpers awake until then."""
     team[EXPECTED] = ticks() + SUMMONED
-    _rouse(team, threads)
+    _wake_all(team, threads)
 
 
 @serial
-def _rouse(team, threads):
-    """Wake helpers, that there be so many threads."""
+def _wake_all(team, threads):
+    """Wake as many helpers as there must be for ``threads`` threads, the caller included; helpers wake others."""
     team[CORE] = current_core()
     team[WANTED] = threads
     _wake(team, 1, threads)
@@ -199,7 +199,7 @@ def _together(team, threads, function, data):
         team[SUM] = team[CAME] = team[FAILED] = 0
         store(team, STATE, reserved + OPEN)
         if threads > 0:
-            _rouse(team, threads)
+            _wake_all(team, threads)
         _do(team, 0)
         _wait_for_helpers(team, began)
         result, failed = team[SUM], team[FAILED] > 0
@@ -212,9 +212,9 @@ def _together(team, threads, function, data):
 def shared(function, **options):
     """``together(team, threads, arguments)``, for kernels, which shares ``function(arguments, thread)`` with the team.
 
-    It is shared among so many threads, or, if the number is negative, among those of them that are awake.
+    It is shared among ``threads`` threads or, if that is negative, among those of ``-threads`` that are awake.
     It returns the sum of what each thread that came returns, an integer. ``thread`` is a thread's own, below their
-    number. ``function`` may raise no exception but for lack of memory.
+    number. ``function`` raises no exception other than `MemoryError`.
     """
     work = for_kernels(function, **options)
 
