@@ -14,7 +14,7 @@ from .._core.cuda.peer_access import obstacle_of_all
 from .._core.formatting import size
 from ..data import BUNDLED
 from ..data.datasets import COLLECTIONS, Dataset, dataset, datasets
-from ..distributed.cluster import described, scheduler
+from ..distributed.cluster import cluster_at, scheduler
 from ..engines import registered, resolve
 from ..errors import InputError
 from ..report.console import Hyphenated, line
@@ -31,14 +31,14 @@ def info_tables() -> Group:
     for name, engine in registered().items():
         here = Text("no", style="yellow") if missing[name] else Text("yes", style="green")
         engines.add_row(Hyphenated(name), here, Hyphenated(", ".join(engine.algorithms)))
-    described = machine.describe()
+    facts = machine.describe()
     about = _plain_table("machine", "")
-    about.add_row("system", Hyphenated(described["system"]))
-    about.add_row("processor", Hyphenated(described["processor"]))
-    about.add_row("cores", str(described["cores"]))
-    about.add_row("memory", size(described["memory_bytes"]))
-    about.add_row("CUDA devices", ", ".join(described["cuda_devices"]) or Text("none", style="yellow"))
-    if len(described["cuda_devices"]) > 1:
+    about.add_row("system", Hyphenated(facts["system"]))
+    about.add_row("processor", Hyphenated(facts["processor"]))
+    about.add_row("cores", str(facts["cores"]))
+    about.add_row("memory", size(facts["memory_bytes"]))
+    about.add_row("CUDA devices", ", ".join(facts["cuda_devices"]) or Text("none", style="yellow"))
+    if len(facts["cuda_devices"]) > 1:
         about.add_row("their links", machine.links())
         obstacle = obstacle_of_all()
         about.add_row("one launch for all", Text(obstacle, style="yellow") if obstacle else "yes")
@@ -56,9 +56,10 @@ def info_tables() -> Group:
 def _cluster_table(address: str) -> Table:
     """The workers of the cluster at this address, and whether they can be ranks of a distributed graph."""
     table = _plain_table("Dask cluster", "")
-    found = described(address)
-    if isinstance(found, str):
-        table.add_row("scheduler", Text(found, style="yellow"))
+    try:
+        found = cluster_at(address)
+    except InputError as error:
+        table.add_row("scheduler", Text(str(error), style="yellow"))
         return table
     table.add_row("scheduler", line(address))
     if not found.hosts:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from .._core.cuda.arrays import CPU, CUDA
 from .._core.formatting import counted
+from ..errors import InputError
 from .communicators import TIMEOUT
 from .launchers import one_line
 
@@ -50,18 +51,18 @@ def scheduler() -> str | None:
     return address
 
 
-def described(address: str) -> Cluster | str:
-    """The cluster of the scheduler at this address; one line if it does not answer."""
+def cluster_at(address: str) -> Cluster:
+    """The cluster of the scheduler at this address. Raises `InputError` if that does not answer."""
     from distributed import Client
 
     try:
         with Client(address, timeout=LIMIT, set_as_default=False) as client:
-            return client.sync(_described, client, address, callback_timeout=TIMEOUT)  # type: ignore[no-any-return]
+            return client.sync(_cluster_of, client, address, callback_timeout=TIMEOUT)  # type: ignore[no-any-return]
     except (OSError, ValueError, RuntimeError) as error:
-        return f"{address} does not answer: {one_line(error)}"
+        raise InputError(f"{address} does not answer: {one_line(error)}") from error
 
 
-async def _described(client: Any, address: str) -> Cluster:
+async def _cluster_of(client: Any, address: str) -> Cluster:
     from .dask import unfit
 
     hosts = await client.run(eval, HOST)
