@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 import numpy as np
 
 from .._core import notebook
+from .._core.arguments import checked_name
 from .._core.csr import arcs, csr_for
-from .._core.csr.checks import check_graph
+from .._core.csr.checks import check_columns, check_graph
 from .._core.cuda.arrays import CPU, CUDA, DEVICES, device_of, moved, to_host
 from .._core.dtypes import frozen
 from .._core.environment import check_environment
@@ -201,7 +202,8 @@ class Graph(Labelled, Vertices):
         frame: str = "pandas",
         edge_data: Mapping[str, Any] | None = None,
     ) -> None:
-        check_graph(offsets, targets, labels, directed, name)
+        check_graph(offsets, targets, labels, directed, checked_name(name) or "graph")
+        check_columns(columns, edge_data if isinstance(edge_data, Mapping) else (), name)
         checked = checked_edge_data(edge_data, len(targets), device_of(targets), name)
         self._take(offsets, targets, labels, directed, name, columns, frame, checked)
 

@@ -253,3 +253,20 @@ def test_bad_edges_are_named(edges, options, message):
 def test_the_ids_that_there_are_instead(edges, message):
     with pytest.raises(InputError, match=message):
         as_graph(edges).vertex_of("z")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        *(({"columns": columns}, "columns are two names") for columns in (("a",), ("a", "a"), (1, 2), "ab", None)),
+        ({"columns": ("u", "v"), "edge_data": {"v": np.array([1, 2])}}, "the column 'v' holds the ends of edges"),
+        ({"edge_data": {"source": np.array([1, 2])}}, "the column 'source' holds the ends of edges"),
+        ({"labels": np.array([None, "a"])}, "None is not a vertex id"),
+        ({"name": 5}, "a graph's name is a string, not 5"),
+    ],
+)
+def test_names_and_labels_that_a_frame_could_not_keep(changes, message):
+    """A column of the frame replaced another, or None meant both a vertex and none, without a word."""
+    graph = Graph(np.array([0, 1, 2]), np.array([1, 0]))
+    with pytest.raises(InputError, match=message):
+        graph.replace(**changes)

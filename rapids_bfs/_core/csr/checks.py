@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ...errors import InputError
-from ..arguments import checked_directed
+from ..arguments import checked_directed, quoted
 from ..cuda.arrays import on_device, to_host
 from ..dtypes import INT32_LIMIT, frozen
 from . import csr_for, is_symmetric
@@ -49,17 +50,33 @@ def check_labels(labels: Any, n: int, name: str) -> None:
     """Raise `InputError` unless ``labels`` are n ids: ascending int32 or int64, or distinct hashable objects."""
     if isinstance(labels, np.ndarray) and labels.dtype == object and labels.shape == (n,):
         try:
-            distinct = len(set(labels.tolist()))
+            distinct = set(labels.tolist())
         except (TypeError, ValueError) as error:
             raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
-        if distinct < n:
-            raise InputError(f"{name}: {n - distinct:,} of the {n:,} labels repeat another: ids must be distinct")
+        if len(distinct) < n:
+            raise InputError(f"{name}: {n - len(distinct):,} of the {n:,} labels repeat another: ids must be distinct")
+        if None in distinct:
+            raise InputError(f"{name}: None is not a vertex id")
         return
     check_layout(labels, f"{name}: labels other than an array of {n:,} objects")
     if len(labels) != n:
         raise InputError(f"{name}: {len(labels):,} labels for {n:,} vertices")
     if not (labels[1:] > labels[:-1]).all():
         raise InputError(f"{name}: integer labels must be in ascending order")
+
+
+def check_columns(columns: Any, edge_data: Iterable[Any], name: str) -> None:
+    """Raise `InputError` unless ``columns`` are two names, and ``edge_data`` have others."""
+    if not (
+        isinstance(columns, tuple | list)
+        and len(columns) == 2
+        and all(isinstance(column, str) for column in columns)
+        and columns[0] != columns[1]
+    ):
+        raise InputError(f"{name}: columns are two names, such as ('source', 'target'), not {quoted(columns)}")
+    for title in edge_data:
+        if title in columns:
+            raise InputError(f"{name}: the column {quoted(title)} holds the ends of edges: edge data need another name")
 
 
 def check_graph(offsets: Any, targets: Any, labels: Any, directed: Any, name: str) -> None:
