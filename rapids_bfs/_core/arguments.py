@@ -49,6 +49,12 @@ def checked_name(name: Any) -> str | None:
     return name
 
 
+def name_of(graph: Any, default: str) -> str:
+    """The name of a graph of NetworkX's kind, where it may be any object; ``default`` if it has none."""
+    name = graph.name
+    return (name if isinstance(name, str) else quoted(name)) or default
+
+
 def flag(value: Any, what: str) -> bool:
     """``value`` as Python's own bool. Raises `InputError` for anything but a bool."""
     if not isinstance(value, bool | np.bool_):

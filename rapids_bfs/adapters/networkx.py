@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.arguments import quoted
+from .._core.arguments import name_of, quoted
 from .._core.cuda.arrays import CPU
 from ..errors import InputError
 from ..graph import Graph
@@ -50,7 +50,8 @@ def from_networkx(
             for node, row in rows.items()
         }
     directed = nx_graph.is_directed() if directed is None else directed
-    return from_dict(rows, directed=directed, name=name or nx_graph.name or "networkx", edge_data=columns or None)
+    name = name or name_of(nx_graph, "networkx")
+    return from_dict(rows, directed=directed, name=name, edge_data=columns or None)
 
 
 def _values(row: Any, title: str, nx_graph: Any) -> list[Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.arguments import name_of
 from .._core.cuda.arrays import CUDA
 from ..errors import InputError
 from ..graph import Graph
@@ -25,7 +26,7 @@ def from_nx_cugraph(nx_graph: Any, *, directed: bool | None = None, name: str | 
     """
     from .device_edges import from_device_edges
 
-    name = name or nx_graph.name or "nx_cugraph"
+    name = name or name_of(nx_graph, "nx_cugraph")
     cuda_graph = nx_graph if hasattr(nx_graph, "src_indices") else nx_graph._cudagraph
     if cuda_graph is None:
         raise InputError(f"{name}: nx-cugraph cannot put this graph on the device; give it to NetworkX first")

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .._core.arguments import name_of
 from .._core.csr.building import Degrees, offsets_of
 from .._core.csr.host import edge_blocks, sources_of
 from .._core.dtypes import index_dtype
@@ -79,7 +80,7 @@ class ConvertedGraph:
             raise FallBack
         self._take_nodes(nodes)
         offsets, targets = self._compressed(rows)
-        directed, name = bool(origin.is_directed()), origin.name or "networkx"
+        directed, name = bool(origin.is_directed()), name_of(origin, "networkx")
         try:
             self.forward = Graph(offsets, targets, directed=directed, name=name)
         except InputError:  # it says that it is undirected, and has an edge in one direction only

@@ -19,6 +19,7 @@ from strategies import edges_of, graphs
 
 from rapids_bfs import Graph, InputError, as_graph, bfs, bfs_batch
 from rapids_bfs.adapters.scipy import to_scipy
+from rapids_bfs.nx.graph import ConvertedGraph
 
 NX_CLASSES = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
 ODD_IDS = [
@@ -294,6 +295,14 @@ def test_a_number_of_vertices_that_is_too_long_to_print():
     for kinds in ({}, {"devices": "cpu:2"}):
         with pytest.raises(InputError, match="number of vertices must be less than"):
             as_graph(([0], [1]), vertices=10**5000, **kinds)
+
+
+@pytest.mark.parametrize(("given", "name"), [(7, "7"), (("a", 1), "('a', 1)"), ("", "networkx"), ("x", "x")])
+def test_names_of_graphs_are_strings(given, name):
+    """NetworkX takes anything, and a copy of the graph was refused for it."""
+    theirs = nx.Graph([(0, 1)], name=given)
+    graph = as_graph(theirs)
+    assert graph.name == graph.replace().name == ConvertedGraph(theirs).forward.name == name
 
 
 def test_the_next_step_from_a_lazy_frame_is_named():
