@@ -122,6 +122,98 @@ def test_measured_tables_are_those_of_their_json(page):
     assert rendered(text.replace(table, changed), program.VIEWS) == text
 
 
+# A page, a sentence in it, and for each figure its table, file, first cells and column.
+MEANS = "cugraph-means", "h200_cugraph.json"
+ONE_LAUNCH = "several-gpus", "h200x2_distributed.json"
+DASK = "dask", "h200x2_dask_rmat26.json"
+GTEPS, FRAME, SEARCH = "harmonic mean, GTEPS", "frame to graph, s", "search, median ms"
+OF_DASK = [(*DASK, [f"`{who}`"], what) for who in ("rapids_bfs", "cugraph.dask") for what in (FRAME, SEARCH)]
+ON_TWO, ON_FOUR = (
+    ("graph500-gpus", "h200x2_graph500_29.json", ["29"]),
+    ("graph500-4-gpus", "h200x4_graph500_30.json", ["30"]),
+)
+CPU, PARENTS = ("cpu", "cpu_states.json"), ("cpu", "GAPBS, parents")
+PARENTS_SPINNING = ("cpu", "GAPBS, parents, spinning")
+FASTEST = "fast", "h200_fast.json", ["`rmat:20`"], "median ms"
+SENTENCES = [
+    (README, "Four H200 search `rmat:30`, 17 billion edges, at {} GTEPS", [(*ON_FOUR, GTEPS)]),
+    (
+        README,
+        "They search `rmat:28` at {} GTEPS, two at {}, one at {};",
+        [
+            ("several-gpus", "h200x4_distributed.json", ["`rmat:28`", "4, one launch"], GTEPS),
+            *((*ONE_LAUNCH, ["`rmat:28`", way], GTEPS) for way in ("2, one launch", "one GPU")),
+        ],
+    ),
+    (README, "becomes a graph in {} s, and a search takes {} ms; `cugraph.dask` takes {} s and {} ms", OF_DASK),
+    (
+        README,
+        "as `cugraph.bfs`, {} times as fast (geometric mean over seven graphs), and {} times as fast as the better "
+        "`pylibcugraph.bfs` ({} and {} with all ids 0..n-1)",
+        [
+            (*MEANS, [ids], f"drop-in over {peer}")
+            for ids in ("ids with gaps", "ids 0..n-1")
+            for peer in ("cugraph", "best pylibcugraph")
+        ],
+    ),
+    (
+        README,
+        "`cpu` searches `urand:20` in {} ms (GAPBS {}, SciPy {}); on two cores of another machine in {} ({}, {}), "
+        "and `rmat:20` in {} ({}, {}).",
+        [
+            *((*CPU, ["urand:20", "search", who], "Intel, 16 cores, quiet") for who in (*PARENTS_SPINNING, "scipy")),
+            *((*CPU, ["urand:20", "search", who], "AMD, 2 cores, quiet") for who in (*PARENTS, "scipy")),
+            *((*CPU, ["rmat:20", "search", who], "AMD, 2 cores, quiet") for who in (*PARENTS, "scipy")),
+        ],
+    ),
+    (
+        SITE / "index.md",
+        "`cupy` takes [{} ms](benchmarks.md#single-searches) instead of {}.",
+        [FASTEST, ("engines-gpu", "h200_rapids_rmat20.json", ["`cupy`"], "median ms")],
+    ),
+    (SITE / "how-it-works.md", "(`rmat:20`) in {} ms on an H200", [FASTEST]),
+    (
+        SITE / "guide" / "several-devices.md",
+        "of scale 29 at {} GTEPS, and four that of scale 30 at {}; they build it in {} and {} s",
+        [(*ran, column) for column in (GTEPS, "construction, s") for ran in (ON_TWO, ON_FOUR)],
+    ),
+    (
+        SITE / "guide" / "several-devices.md",
+        "`grid:1024` takes {} ms instead of {} in one launch, and {} on one GPU",
+        [
+            (*ONE_LAUNCH, ["`grid:1024`", way], "median ms")
+            for way in ("2, gathered on one", "2, one launch", "one GPU")
+        ],
+    ),
+    (
+        SITE / "guide" / "several-devices.md",
+        "becomes a graph in {} s, and a search takes {} ms; `cugraph.dask` takes {} s and {} ms",
+        OF_DASK,
+    ),
+    (
+        PAGE,
+        "Construction took {} s; the harmonic mean is {} GTEPS",
+        [("graph500", "h200_graph500_26.json", ["26"], column) for column in ("construction, s", GTEPS)],
+    ),
+]
+
+
+def figure_of(view, file, row, column):
+    head, rows = program.VIEWS[view](read(RESULTS / file))
+    place = [name.strip() for name in head.split("|")].index(column)
+    return next(each[place] for each in map(list, rows) if each[: len(row)] == row)
+
+
+@pytest.mark.parametrize(("page", "sentence", "figures"), SENTENCES, ids=lambda each: getattr(each, "stem", None))
+def test_figures_in_sentences_are_those_of_their_json(page, sentence, figures):
+    """Rounded to as many digits as the sentence has."""
+    pattern = re.escape(sentence).replace(r"\{\}", r"([\d.,]*\d)")
+    written = re.search(pattern, " ".join(page.read_text().split())).groups()
+    decimals = [len(each.partition(".")[2]) for each in written]
+    right = [f"{figure_of(*each):,.{digits}f}" for each, digits in zip(figures, decimals, strict=True)]
+    assert list(written) == right
+
+
 @pytest.mark.parametrize(("page", "others"), [(README, 1), (PAGE, 1)], ids=["README", "benchmarks"])
 def test_every_table_is_rendered(page, others):
     """But that of the engines in README, and the index of the benchmarks."""
