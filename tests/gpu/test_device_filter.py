@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import with_types
 from strategies import graphs, oracle_distances
 
 from rapids_bfs import (
-    Graph,
     InputError,
     as_graph,
     bfs,
@@ -100,10 +100,6 @@ def test_filters_are_those_of_the_host(directed):
 def shares():
     """How many of the edges or vertices a mask has: none and all, too."""
     return st.sampled_from([0, 0.3, 0.9, 1])
-
-
-def with_types(graph, vertex, offset):
-    return Graph(graph.offsets.astype(offset), graph.targets.astype(vertex), directed=graph.directed)
 
 
 @settings(max_examples=60)

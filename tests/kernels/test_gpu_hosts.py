@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from emulator import EmulatedDevice, address, emulate
 from interrupts import at_line
+from oracle import with_types
 
 from rapids_bfs import Graph, InputError, bfs, bfs_batch
 from rapids_bfs._core import memory
@@ -112,10 +113,6 @@ class Kernel(CompiledKernel):
             self.device.launched.append(parameters)
 
         return launch
-
-
-def with_types(graph, vertex, offset):
-    return Graph(graph.offsets.astype(offset), graph.targets.astype(vertex), directed=graph.directed)
 
 
 @pytest.mark.parametrize("capability", SHARED_MEMORY)

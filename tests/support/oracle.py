@@ -3,7 +3,7 @@
 import numpy as np
 from strategies import oracle_distances
 
-from rapids_bfs import as_graph, bfs, bfs_batch
+from rapids_bfs import Graph, as_graph, bfs, bfs_batch
 from rapids_bfs.testing import assert_valid_bfs
 
 
@@ -36,6 +36,11 @@ def random_graph(rng, *, most_vertices=40, most_edges=120):
     n = int(rng.integers(1, most_vertices + 1))
     sources, targets = rng.integers(0, n, (2, int(rng.integers(0, most_edges + 1))))
     return as_graph((sources, targets), vertices=n, directed=bool(rng.integers(2)))
+
+
+def with_types(graph, vertex, offset):
+    """The graph with targets and offsets of these types."""
+    return Graph(graph.offsets.astype(offset), graph.targets.astype(vertex), directed=graph.directed)
 
 
 def random_options(rng, n):

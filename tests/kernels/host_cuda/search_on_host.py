@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from emulator import emulate
 from host_device import HostDevice
-from oracle import assert_answer, expected_distances, random_graph, random_options
+from oracle import assert_answer, expected_distances, random_graph, random_options, with_types
 from tunings import TUNINGS
 
-from rapids_bfs import Graph, as_graph
+from rapids_bfs import as_graph
 from rapids_bfs.engines import Options
 from rapids_bfs.engines.gpu import direction_optimizing, persistent
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
@@ -58,10 +58,6 @@ def assert_written(search, sources, options, cleared=False):
         assert (expected[predecessors == n] < 0).all()
         predecessors[predecessors == n] = -1
     np.testing.assert_array_equal(predecessors == -1, expected <= 0)
-
-
-def with_types(graph, vertex, offset):
-    return Graph(graph.offsets.astype(offset), graph.targets.astype(vertex), directed=graph.directed)
 
 
 def search_graphs(name, seeds=range(10), types=(SHORT, SHORT), **changes):

@@ -9,9 +9,9 @@ import pytest
 from emulator import emulate
 from host_device import HostDevice
 from host_faults import ALONE_AT_THE_BARRIER, Fault, assert_seen
-from oracle import random_graph, random_options
+from oracle import random_graph, random_options, with_types
 
-from rapids_bfs import Graph, as_graph
+from rapids_bfs import as_graph
 from rapids_bfs.engines import Options
 from rapids_bfs.engines.gpu import deterministic, direction_optimizing, first_bitmap
 from rapids_bfs.engines.gpu import persistent as one_launch
@@ -85,10 +85,6 @@ def assert_sequential(search, sources, **options):
     np.testing.assert_array_equal(search.distances, distances)
     np.testing.assert_array_equal(search.predecessors, predecessors)
     assert steps is None or len(steps) == search.host.levels
-
-
-def with_types(graph, vertex, offset):
-    return Graph(graph.offsets.astype(offset), graph.targets.astype(vertex), directed=graph.directed)
 
 
 def in_order(graph, rng, how):

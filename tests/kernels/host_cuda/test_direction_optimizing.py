@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from host_device import HostDevice
 from host_faults import ALONE_AT_THE_BARRIER, Fault, assert_seen
-from oracle import random_graph, random_options
+from oracle import random_graph, random_options, with_types
 from search_on_host import (
     LONG,
     SHORT,
@@ -17,7 +17,6 @@ from search_on_host import (
     search_of,
     search_small_rows,
     search_within_masks,
-    with_types,
 )
 from tunings import DEEP, TUNINGS
 
