@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 check_environment()  # before any module that imports Numba
 
 CHECKED = ("offsets", "targets", "labels", "directed", "edge_data")  # against each other, by the constructor
+DERIVED = ("device", "num_vertices", "num_loops", "num_duplicates")  # from these, and kept
 NOT_NETWORKX = "a graph of rapids_bfs is none of NetworkX's: use graph.to('networkx')"
 
 
@@ -238,9 +239,15 @@ class Graph(Labelled, Vertices):
         self._traversals: dict[int, dict[str, Any]] = {}
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in CHECKED and name in self.__dict__:
-            raise AttributeError(f"a graph's {name} cannot be set: graph.replace({name}=...) makes another graph")
+        if name in DERIVED or (name in CHECKED and name in self.__dict__):
+            way = "it follows from the arrays" if name in DERIVED else f"graph.replace({name}=...) makes another graph"
+            raise AttributeError(f"a graph's {name} cannot be set: {way}")
         super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name in CHECKED:
+            raise AttributeError(f"a graph's {name} cannot be deleted")
+        super().__delattr__(name)
 
     def check(self) -> None:
         """Repeat the constructor's checks, in case the arrays have changed. Raises `InputError`."""

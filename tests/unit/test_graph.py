@@ -185,11 +185,23 @@ def test_arrays_cannot_be_written():
         graph.targets[0] = 0
 
 
+@pytest.mark.parametrize("name", ["device", "num_vertices", "num_loops", "num_duplicates"])
+def test_what_follows_from_the_arrays_cannot_be_set(name):
+    """With graph.num_vertices = 10**6, as PyTorch Geometric has it, a search crashed."""
+    graph = as_graph([("a", "b")])
+    for _ in range(2):
+        with pytest.raises(AttributeError, match=f"a graph's {name} cannot be set: it follows from the arrays"):
+            setattr(graph, name, 10**6)
+        assert getattr(graph, name) in ("cpu", 2, 0)
+
+
 @pytest.mark.parametrize("name", ["offsets", "targets", "labels", "directed", "edge_data"])
 def test_what_was_checked_cannot_be_set(name):
     graph = as_graph([("a", "b")])
     with pytest.raises(AttributeError, match=rf"a graph's {name} cannot be set: graph\.replace"):
         setattr(graph, name, getattr(graph, name))
+    with pytest.raises(AttributeError, match=f"a graph's {name} cannot be deleted"):  # and set then
+        delattr(graph, name)
     graph.name = "renamed"
     assert graph.replace(directed=True).name == pickle.loads(pickle.dumps(graph)).name == "renamed"
 
