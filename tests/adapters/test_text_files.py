@@ -204,7 +204,7 @@ def test_an_id_is_what_is_written_or_refused(suffix: str, first: str, spelling: 
 
 
 def bomb(unit: bytes, mebibytes: int, *, before: bytes = b"", after: bytes = b"") -> bytes:
-    """Gzip of ``unit`` repeated, a few kilobytes for each 16 MiB."""
+    """Gzip of ``unit`` repeated, some 70 kB for each 16 MiB."""
     members = gzip.compress(unit * ((1 << 24) // len(unit)), 1) * (mebibytes // 16)
     return gzip.compress(before) + members + gzip.compress(after)
 
@@ -219,7 +219,7 @@ BOMBS = {
 
 
 def test_a_small_packed_file_takes_little_memory(tmp_path: Path) -> None:
-    """A GiB each, in a MB."""
+    """A GiB each, in 5 MB."""
     starts = {
         ".txt": (b"", b"0 1\n"),
         ".csv": (b"u,v\n", b"0,1\n"),
