@@ -119,10 +119,16 @@ def test_integer_ids_with_gaps_become_ascending_labels(data):
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_an_id_beyond_the_type_of_the_labels_is_no_vertex(dtype):
-    graph = Graph(np.array([0, 1, 1]), np.array([1]), labels=np.array([-5, 7], dtype))
-    assert [graph.vertex_of(id) for id in (-5, np.int64(7))] == [0, 1]
-    assert not any(id in graph for id in (7 + 2**32, -5 - 2**32, 7 + 2**64, 2**31, -6, 0, 8, True))
+    graph = Graph(np.array([0, 1, 1]), np.array([1]), labels=np.array([5, 7], dtype))
+    assert [graph.vertex_of(id) for id in (5, np.int64(7))] == [0, 1]
+    assert not any(id in graph for id in (7 + 2**32, 5 - 2**32, 7 + 2**64, 2**31, -5, 0, 8, True))
     assert 0 not in Graph(np.array([0]), np.array([], dtype), labels=np.array([], dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_negative_integers_are_no_labels(dtype):
+    with pytest.raises(InputError, match="label -1 is negative: integer ids start at 0"):
+        Graph(np.array([0, 1, 1]), np.array([1]), labels=np.array([-1, 7], dtype))
 
 
 def test_blocks_smaller_than_the_edge_list():

@@ -47,7 +47,8 @@ def check_rows(offsets: Any, targets: Any, name: str) -> None:
 
 
 def check_labels(labels: Any, n: int, name: str) -> None:
-    """Raise `InputError` unless ``labels`` are n ids: ascending int32 or int64, or distinct hashable objects."""
+    """Raise `InputError` unless ``labels`` are n ids: ascending int32 or int64 from 0 on, or distinct hashable
+    objects."""
     if isinstance(labels, np.ndarray) and labels.dtype == object and labels.shape == (n,):
         try:
             distinct = set(labels.tolist())
@@ -63,6 +64,8 @@ def check_labels(labels: Any, n: int, name: str) -> None:
         raise InputError(f"{name}: {len(labels):,} labels for {n:,} vertices")
     if not (labels[1:] > labels[:-1]).all():
         raise InputError(f"{name}: integer labels must be in ascending order")
+    if n and labels[0] < 0:
+        raise InputError(f"{name}: label {int(labels[0])} is negative: integer ids start at 0, since -1 is no vertex")
 
 
 def check_columns(columns: Any, edge_data: Iterable[Any], name: str) -> None:
