@@ -157,12 +157,7 @@ def bfs_batch(
         starts = starts[to_host(mask)]
     require_unmasked(graph, mask, starts)
     limit = checked_depth_limit(depth_limit)
-    if not isinstance(keep, str) or keep not in ("distances", "summary"):
-        raise InputError(f"keep must be 'distances' or 'summary', not {quoted(keep)}")
-    if on_batch is not None and keep == "summary":
-        raise InputError("on_batch is called with distances, which keep='summary' does not keep")
-    if on_batch is not None and not callable(on_batch):
-        raise InputError(f"on_batch must be a function, not {quoted(on_batch)}")
+    _check_kept(keep, on_batch)
     if batch_size is not None:
         batch_size = whole_number(batch_size, "batch_size", 1)
     if keep == "summary":
@@ -179,6 +174,16 @@ def bfs_batch(
         else:
             _hand_over(graph, traversal, search, len(starts), batch_size, on_batch)
         return BatchResult(graph, starts, distances, depth_limit=limit, vertices=mask)
+
+
+def _check_kept(keep: Any, on_batch: Any) -> None:
+    """Raise `InputError` unless `bfs_batch` can keep this and call that."""
+    if not isinstance(keep, str) or keep not in ("distances", "summary"):
+        raise InputError(f"keep must be 'distances' or 'summary', not {quoted(keep)}")
+    if on_batch is not None and keep == "summary":
+        raise InputError("on_batch is called with distances, which keep='summary' does not keep")
+    if on_batch is not None and not callable(on_batch):
+        raise InputError(f"on_batch must be a function, not {quoted(on_batch)}")
 
 
 def summary(
