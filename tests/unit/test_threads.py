@@ -1,8 +1,6 @@
 """How many of Numba's threads a kernel gets, and Python's threads that search at once."""
 
-import os
 import signal
-import threading
 
 import numba
 import pytest
@@ -13,8 +11,6 @@ from rapids_bfs._core import threads
 from rapids_bfs._core.threads import pool
 from rapids_bfs.engines import resolve
 from rapids_bfs.generators import generate
-from rapids_bfs.kernels.threads import STACK, start_thread
-from rapids_bfs.kernels.threads import _code as code_of
 
 needs_two = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="Numba has one thread here")
 
@@ -144,115 +140,6 @@ assert teams[0][0] is pool.team()[0]
     )
 
 
-@pytest.mark.parametrize("size", [0, 1 << 17])
-def test_a_signal_handler_starts_threads_while_they_start(size):
-    """Their lock was held by the main thread, which waited for another that needed it."""
-    run(
-        f"""
-import threading
-threading.stack_size({size})
-from interrupts import at_line
-from rapids_bfs.kernels.threads import start_thread, uninterrupted
-def start():
-    assert uninterrupted(uninterrupted, int, "7") == 7
-lines = at_line(0, start)
-assert lines > 10
-for line in range(1, lines + 1):
-    at_line(line, start, lambda: uninterrupted(start_thread, int))
-assert threading.stack_size() == {size}
-""",
-        seconds=60,
-    )
-
-
-def test_an_interrupt_of_a_module_that_searches_leaves_all_of_numba(tmp_path):
-    """In the thread that was interrupted half of it stayed, and no later search worked."""
-    search = "import rapids_bfs; found = rapids_bfs.bfs(rapids_bfs.load('path:70000'), 0).num_reached"
-    (tmp_path / "searches.py").write_text(search)
-    run(
-        f"""
-import os, signal, sys
-class Interrupts:
-    def find_spec(self, name, path=None, target=None):
-        if name == "numba.core.types":
-            sys.meta_path.remove(self)
-            os.kill(os.getpid(), signal.SIGINT)
-sys.meta_path.insert(0, Interrupts())
-sys.path.insert(0, {str(tmp_path)!r})
-try:
-    import searches
-except KeyboardInterrupt:
-    pass
-else:
-    raise AssertionError("not interrupted")
-{search}
-assert found == 70_000
-""",
-        seconds=120,
-    )
-
-
-def test_a_signal_handler_imports_what_is_being_imported(tmp_path):
-    """Another thread waited for the import by the main thread, which waited for that thread."""
-    (tmp_path / "half.py").write_text("import signal; signal.raise_signal(signal.SIGTERM)\nwhole = True")
-    run(
-        f"""
-import signal, sys
-from rapids_bfs.kernels.threads import imported
-errors = []
-def handle(*_):
-    try:
-        imported("half")
-    except ImportError as error:
-        errors.append(str(error))
-signal.signal(signal.SIGTERM, handle)
-sys.path.insert(0, {str(tmp_path)!r})
-import half
-assert errors == ["half is being imported: search when it has been"]
-assert imported("half").whole
-""",
-        seconds=20,
-    )
-
-
-def test_an_import_system_with_other_functions():
-    """They are not public, and a later Python may have others: then no wait is seen, and nothing else changes."""
-    assert code_of("_ModuleLock.no_such_function") is code_of("no_such_class.acquire") is None
-    run(
-        """
-from rapids_bfs.kernels import threads
-threads._IMPORTS = threads._WAITS = threads._code("no_such_function")
-assert threads.imported("json").loads("[1]") == [1]
-""",
-        seconds=20,
-    )
-
-
-def test_an_interrupt_in_a_module_that_is_being_imported_leaves_no_half_module(tmp_path):
-    """The main thread imported, and the interrupt left half of the package for the rest of the process."""
-    (tmp_path / "mine.py").write_text("from rapids_bfs.kernels.threads import imported; imported('slow')")
-    (tmp_path / "slow.py").write_text(
-        "import signal, time; signal.raise_signal(signal.SIGTERM); time.sleep(0.5)\ndone = 1"
-    )
-    run(
-        f"""
-import signal, sys
-from rapids_bfs.kernels.threads import imported
-def stop(*_):
-    raise KeyboardInterrupt
-signal.signal(signal.SIGTERM, stop)
-sys.path.insert(0, {str(tmp_path)!r})
-try:
-    import mine
-except KeyboardInterrupt:
-    interrupted = True
-first = sys.modules["slow"]
-assert interrupted and imported("slow") is first and first.done
-""",
-        seconds=20,
-    )
-
-
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer that signals")
 def test_a_signal_handler_searches_the_graph_that_is_being_searched():
     """It overwrote the answer, without a word."""
@@ -336,109 +223,6 @@ began = time.monotonic()
 pool._end()
 assert time.monotonic() < began + 5
 """
-    )
-
-
-def test_threads_are_told_to_have_small_stacks():
-    """The import of Numba alone needs more."""
-    run(
-        """
-import threading
-threading.stack_size(1 << 15)
-from rapids_bfs import bfs, bfs_batch, load
-from rapids_bfs.generators import generate
-on_ranks = bfs(load("urand:14", devices="cpu:3"), 1).to("cpu").distances
-graph = generate("urand:14")
-found = bfs(graph, 1, engine="cpu", trace=True).distances
-assert (found == on_ranks).all()
-assert (bfs_batch(graph, [1], engine="cpu").distances[0] == found).all()
-assert threading.stack_size() == 1 << 15
-""",
-        NUMBA_NUM_THREADS="4",
-    )
-
-
-def test_threads_that_start_others_at_once_give_each_a_large_stack():
-    """The size of stacks is one for all threads: one told it back while another was about to start its own."""
-    found = run(
-        """
-import sys, threading, time
-from rapids_bfs.kernels import threads
-sys.setswitchinterval(1e-5)
-sizes, together, start = set(), threading.Barrier(4), threads.start_new_thread
-def start_noted(*arguments):
-    time.sleep(1e-5)
-    sizes.add(threads._size_of_stacks())
-    start(*arguments)
-threads.start_new_thread = start_noted
-def start_many():
-    together.wait()
-    for _ in range(200):
-        threads.start_thread(int)
-at_once = [threading.Thread(target=start_many) for _ in range(4)]
-threading.stack_size(1 << 17)
-for thread in at_once:
-    thread.start()
-for thread in at_once:
-    thread.join()
-print(sizes == {threads.STACK}, threading.stack_size() == 1 << 17)
-"""
-    )
-    assert found.stdout.split() == ["True", "True"]
-
-
-@pytest.mark.parametrize("size", [0, 1 << 17, STACK, 8 * STACK])
-def test_the_size_of_stacks_is_told_back(size):
-    """A larger one, for deep recursion, was forgotten."""
-    before = threading.stack_size(size)
-    try:
-        start_thread(int)
-        assert threading.stack_size() == size
-    finally:
-        threading.stack_size(before)
-
-
-def test_an_interrupt_as_a_large_stack_is_told(monkeypatch):
-    """A signal may be handled as the call that tells the size returns."""
-    tell, told = threading.stack_size, threading.stack_size(1 << 17)
-
-    def tell_and_stop(size=None):
-        if size != STACK:
-            return tell() if size is None else tell(size)
-        tell(size)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(threading, "stack_size", tell_and_stop)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            start_thread(int)
-        assert tell() == 1 << 17
-    finally:
-        tell(told)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_fork_while_another_thread_starts_one():
-    run(
-        """
-import os, threading
-from rapids_bfs.kernels import threads
-begun, go_on = threading.Event(), threading.Event()
-def hold():
-    with threads._stacks:
-        begun.set()
-        go_on.wait()
-threading.Thread(target=hold).start()
-begun.wait()
-threading.stack_size(1 << 17)
-child = os.fork()
-if not child:
-    threads.start_thread(int)
-    os._exit(0)
-go_on.set()
-assert os.waitpid(child, 0)[1] == 0
-""",
-        seconds=60,
     )
 
 
