@@ -5,7 +5,6 @@ import inspect
 import pickle
 import threading
 from contextlib import nullcontext
-from itertools import pairwise
 from queue import SimpleQueue
 from unittest import mock
 
@@ -13,30 +12,26 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pairs import SIZES
 from searched import assert_searched, searches
-from strategies import edge_lists, edges_of, graphs
+from strategies import edges_of, graphs
 
 import rapids_bfs
 from rapids_bfs import InputError, TraversalError, as_graph, bfs, load, validate
-from rapids_bfs.distributed import build as building
 from rapids_bfs.distributed import level_synchronous as search
-from rapids_bfs.distributed.build import Plan, build
 from rapids_bfs.distributed.communicators import ThreadCommunicator
 from rapids_bfs.distributed.gathered import GATHERED
-from rapids_bfs.distributed.graph import DistributedGraph, from_graph
+from rapids_bfs.distributed.graph import from_graph
 from rapids_bfs.distributed.launchers import Threads
 from rapids_bfs.distributed.partitioning import Partitioning
-from rapids_bfs.distributed.sources import LocalEdges
 from rapids_bfs.testing import assert_valid_bfs
-
-PARTS = st.integers(1, 5)
 
 
 def threads(size):
     return Threads(["cpu"] * size)
 
 
-@given(st.integers(1, 5000), PARTS)
+@given(st.integers(1, 5000), SIZES)
 def test_numbers_are_one_to_one(n, size):
     partitioning = Partitioning.of(n, size)
     numbers = partitioning.global_ids(np.arange(n))
@@ -56,7 +51,7 @@ def test_scrambling_deals_similar_neighbours_to_all_parts():
 
 
 @settings(max_examples=150)
-@given(st.data(), graphs(min_vertices=1, max_vertices=40, max_edges=160), PARTS)
+@given(st.data(), graphs(min_vertices=1, max_vertices=40, max_edges=160), SIZES)
 def test_random_graphs(data, whole, size):
     graph = from_graph(whole, threads(size))
     assert (graph.num_vertices, graph.num_edges, graph.directed) == (
@@ -67,7 +62,7 @@ def test_random_graphs(data, whole, size):
 
 
 @settings(max_examples=40)
-@given(st.data(), graphs(min_vertices=1, max_vertices=40, max_edges=160), PARTS)
+@given(st.data(), graphs(min_vertices=1, max_vertices=40, max_edges=160), SIZES)
 def test_without_room_a_level_goes_bottom_up(data, whole, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "CAPACITY_DIVISOR", 1 << 20)
@@ -98,7 +93,7 @@ def test_no_level_of_a_uniform_graph_is_expanded_in_vain(monkeypatch, size):
 @given(
     st.data(),
     graphs(min_vertices=1, max_vertices=40, max_edges=160),
-    PARTS,
+    SIZES,
     st.sampled_from([(2, 1), (1 << 20, 1 << 40)]),
 )
 def test_either_direction(data, whole, size, when):
@@ -109,7 +104,7 @@ def test_either_direction(data, whole, size, when):
 
 
 @settings(max_examples=60)
-@given(st.data(), graphs(min_vertices=1, max_vertices=40, max_edges=160), PARTS)
+@given(st.data(), graphs(min_vertices=1, max_vertices=40, max_edges=160), SIZES)
 def test_rank_0_searches_alone_what_is_deep(data, whole, size):
     graph = from_graph(whole, threads(size))
     graph.prepare()
@@ -182,64 +177,6 @@ def test_a_rank_that_fails_while_rows_are_gathered(monkeypatch, rank, call):
         with pytest.raises(TraversalError, match=rf"partition {rank} of 3 \(cpu\) failed: no memory"):
             bfs(graph, 0)
     assert (bfs(graph, 299).depth, graph.transport) == (299, GATHERED)
-
-
-def in_blocks(edges, cuts):
-    """A `LocalEdges` for each rank: the edges cut up, in blocks of seven."""
-    sources, targets = edges
-
-    def source(first, last):
-        def blocks():
-            for begin in range(first, last, 7):
-                step = slice(begin, min(begin + 7, last))
-                yield sources[step], targets[step]
-
-        return LocalEdges(blocks)
-
-    ends = [0, *cuts, len(sources)]
-    return [source(first, last) for first, last in pairwise(ends)]
-
-
-@settings(max_examples=100)
-@given(
-    st.data(),
-    edge_lists(min_vertices=1, max_vertices=30, max_edges=120),
-    PARTS,
-    st.sampled_from([(1, 0), (1, 5), (3, 0), (10**15, 7)]),
-    st.sampled_from([None, True, False]),
-    st.booleans(),
-    st.sampled_from([0, 2, 1 << 40]),
-)
-def test_edges_distributed_make_the_graph_that_they_make_in_one_piece(
-    data, drawn, size, spacing, directed, given_n, max_global_ids
-):
-    """Ids with gaps, small and large; each rank with any share of the edges, or none; with and without ``vertices``."""
-    factor, summand = spacing
-    n, *ends = drawn
-    edges = [factor * each + summand for each in ends]
-    vertices = n + summand if given_n and factor == 1 else None
-    cuts = sorted(data.draw(st.integers(0, len(edges[0]))) for _ in range(size - 1))
-    whole = as_graph(tuple(edges), vertices=vertices, directed=directed)
-    launcher = threads(size)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(building, "MAX_GLOBAL_IDS", max_global_ids)
-        partitions = launcher.map(build, Plan(vertices=vertices, directed=directed), each=[in_blocks(edges, cuts)])
-    graph = DistributedGraph(partitions, launcher)
-    assert (graph.num_vertices, graph.num_edges, graph.directed) == (
-        *(whole.num_vertices, whole.num_edges, whole.directed),
-    )
-    brought = graph.to("cpu")
-    brought.check()
-    assert edges_of(brought) == edges_of(whole)
-    labels = np.arange(whole.num_vertices) if whole.labels is None else whole.labels
-    np.testing.assert_array_equal(brought.ids_of(np.arange(whole.num_vertices)), labels)
-    if len(labels):
-        source = labels[data.draw(st.integers(0, len(labels) - 1))].item()
-        result = bfs(graph, source)
-        assert validate(graph, result)
-        np.testing.assert_array_equal(result.to("cpu").distances, bfs(whole, source).distances)
-        assert result.to_frame().equals(result.to("cpu").to_frame())
-        assert labels[-1].item() + 1 not in graph
 
 
 @pytest.mark.parametrize("spec", ["rmat:9", "urand:8:3", "rmat:0", "path:30", "karate"])
@@ -315,46 +252,6 @@ def test_devices_that_there_are_not(devices):
         load("path:3", devices=devices)
 
 
-@pytest.mark.parametrize("spacing", [1, 5])
-def test_edges_that_change_while_they_are_read(spacing):
-    reads = iter(range(99))
-
-    def blocks():
-        rng = np.random.default_rng(next(reads))
-        yield spacing * np.append(np.arange(40), rng.integers(0, 40, 400)), spacing * rng.integers(0, 40, 440)
-
-    launcher = threads(1)
-    with pytest.raises(InputError, match="changed while they were read"):
-        launcher.map(build, Plan(directed=True), each=[[LocalEdges(blocks)]])
-
-
-@pytest.mark.parametrize("new", [-1, 41, 10**17])
-def test_an_id_that_was_not_there_when_edges_were_counted(new):
-    reads = iter([0, *[new] * 99])
-
-    def blocks():
-        yield np.arange(41), np.append(np.arange(40)[::-1], next(reads))
-
-    launcher = threads(1)
-    with pytest.raises(InputError, match="changed while they were read"):
-        launcher.map(build, Plan(), each=[[LocalEdges(blocks)]])
-
-
-@pytest.mark.parametrize("new", [1, 10**17])
-def test_an_id_that_was_not_there_when_ids_were_numbered(new):
-    """Between the others, or beyond the last."""
-    reads = iter([0, 0, *[new] * 99])
-
-    def blocks():
-        ids = 10**15 * np.arange(40)
-        ids[7] += next(reads)
-        yield ids, np.roll(ids, 1)
-
-    launcher = threads(1)
-    with pytest.raises(InputError, match="changed while they were read"):
-        launcher.map(build, Plan("cpu"), each=[[LocalEdges(blocks)]])
-
-
 def test_a_graph_without_vertices():
     graph = from_graph(as_graph(([], []), vertices=0), threads(3))
     assert (graph.num_vertices, graph.num_edges) == (0, 0)
@@ -396,13 +293,6 @@ def test_a_graph_distributed_takes_no_options():
     assert as_graph(graph) is graph
     with pytest.raises(InputError, match="name= does not go with DistributedGraph"):
         as_graph(graph, name="another")
-
-
-def test_a_bad_id_is_named():
-    ends = np.array([0, 1, 2]), np.array([1, -2, 0])
-    launcher = threads(2)
-    with pytest.raises(InputError, match=r"'target', row 1 \(from 0\): -2 is negative"):
-        launcher.map(build, Plan(), each=[in_blocks(ends, [3])])
 
 
 def change(answer, partition):

@@ -10,11 +10,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from programs import run
 
-from rapids_bfs import InputError, TraversalError
+from rapids_bfs import TraversalError
 from rapids_bfs.distributed import communicators as communicator
-from rapids_bfs.distributed import nccl, nccl_library, peer_memory
+from rapids_bfs.distributed import nccl
 from rapids_bfs.distributed.communicators import Aborted
 from rapids_bfs.distributed.launchers import Threads
 from rapids_bfs.distributed.nccl import NcclCommunicator, Ranks
@@ -357,90 +356,6 @@ class TestJoining:
         assert not any(asked)
 
 
-class FakeLibrary:
-    """NCCL's functions, as ctypes calls them: what each is given, and the states that they then have."""
-
-    def __init__(self, states=()):
-        self.calls, self.states = [], list(states)
-
-    def __getattr__(self, name):
-        def call(*given):
-            self.calls.append(name)
-            if name == "ncclCommInitRankConfig":
-                pointer, size, identifier, rank, config = given
-                pointer._obj.value = 1000 + rank
-                config = config._obj
-                self.config = config.size, config.magic, config.version, config.blocking
-                self.joined = size, bytes(identifier), rank
-                return 7
-            if name == "ncclCommGetAsyncError":
-                given[1]._obj.value = self.states.pop(0)
-            if name == "ncclGetErrorString":
-                return b"remote error"
-            return 0
-
-        call.argtypes = call.restype = None
-        setattr(self, name, call)
-        return call
-
-
-def all_is_freed(timeout=60.0):
-    """Is all that has no references freed, within so many seconds?"""
-    done = threading.Event()
-    peer_memory.freeing().put(lambda: done.set() or True)
-    return done.wait(timeout)
-
-
-class TestLibrary:
-    def test_a_rank_joins_without_waiting(self):
-        functions = FakeLibrary(states=[7, 0])
-        handle = nccl_library.Library(functions).join(3, bytes(range(128)), 2)
-        assert functions.joined == (3, bytes(range(128)), 2)
-        assert functions.config == (24, 0xCAFEBEEF, 21400, 0)
-        assert [handle.in_progress(), handle.in_progress()] == [True, False]
-
-    def test_errors_are_raised(self):
-        handle = nccl_library.Library(FakeLibrary(states=[6])).join(3, bytes(128), 2)
-        with pytest.raises(NcclError, match=r"^NCCL: remote error$"):
-            handle.in_progress()
-
-    def test_a_handle_is_freed_once(self):
-        functions = FakeLibrary()
-        library = nccl_library.Library(functions)
-        first, second = library.join(2, bytes(128), 0), library.join(2, bytes(128), 1)
-        first.abort()
-        first.abort()
-        del first, second
-        gc.collect()
-        all_is_freed()
-        assert functions.calls.count("ncclCommAbort") == 2
-
-    def test_a_handle_is_freed_while_no_call_runs(self):
-        """Or it would wait for another rank's kernel, which waits for a kernel of this thread."""
-        functions = FakeLibrary()
-        handle = nccl_library.Library(functions).join(2, bytes(128), 0)
-        with peer_memory.at_work().working():
-            del handle
-            gc.collect()
-            assert not all_is_freed(0.5)
-            assert "ncclCommAbort" not in functions.calls
-        assert all_is_freed()
-        assert functions.calls.count("ncclCommAbort") == 1
-
-    @pytest.mark.parametrize(
-        ("platform", "says"), [("linux", "pip install nvidia-nccl-cu13"), ("win32", "NCCL is not available on Windows")]
-    )
-    def test_without_nccl(self, monkeypatch, platform, says):
-        cuda = SimpleNamespace(nccl=SimpleNamespace(available=False))
-        monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
-        monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
-        monkeypatch.setattr(nccl_library.sys, "platform", platform)
-        with pytest.raises(InputError, match=says):
-            nccl_library.library()
-        group = Threads(["cuda:0", "cuda:1"])._group()
-        assert [type(each) for each in group] == [communicator.ThreadCommunicator] * 2
-
-
 class TestAborts:
     """An abort frees a communicator, so it must not come while a collective begins there."""
 
@@ -492,63 +407,6 @@ class TestAborts:
         assert calls == ["begin", "abort"]
         self.go.set()
         beginning.join()
-
-    def test_the_process_ends_after_an_abort(self):
-        """NCCL is unloaded at the end of the process, where a watchdog in the midst of an abort would crash."""
-        program = """
-import threading, time
-from types import SimpleNamespace
-from rapids_bfs.distributed.nccl import Ranks
-aborting = threading.Event()
-def abort():
-    aborting.set()
-    time.sleep(0.5)
-    print("aborted", flush=True)
-ranks = Ranks({0: SimpleNamespace(abort=abort)}, ["a GPU"], 1e-3)
-ranks.deadlines[0] = 0
-aborting.wait()
-"""
-        assert self.ended(program) == "aborted\n"
-
-    def test_the_process_does_not_wait_long_for_aborts(self):
-        """It waited for each of them in turn."""
-        program = """
-import threading, time
-from types import SimpleNamespace
-from rapids_bfs.distributed import nccl
-nccl.PARTING = 0.5
-aborting = threading.Barrier(21)
-def abort():
-    aborting.wait()
-    time.sleep(3600)
-everything = [nccl.Ranks({0: SimpleNamespace(abort=abort)}, ["a GPU"], 1e-3) for _ in range(20)]
-for ranks in everything:
-    ranks.deadlines[0] = 0
-aborting.wait()
-began = time.monotonic()
-nccl._end()
-print(time.monotonic() - began < 5)
-"""
-        assert self.ended(program) == "True\n"
-
-    def test_no_abort_begins_at_the_end_of_the_process(self):
-        program = """
-import time
-from types import SimpleNamespace
-from rapids_bfs.distributed import nccl
-ranks = nccl.Ranks({0: SimpleNamespace(abort=lambda: print("aborted", flush=True))}, ["a GPU"], 1.0)
-nccl._end()
-ranks.deadlines[0] = 0
-time.sleep(0.5)
-"""
-        assert self.ended(program) == ""
-
-    @staticmethod
-    def ended(program):
-        """What the program prints until its process has ended as it should."""
-        done = run(program, seconds=60)
-        assert done.stderr == ""
-        return done.stdout
 
     def test_no_collective_begins_after_an_abort(self, rank, calls):
         rank.abort("it broke")

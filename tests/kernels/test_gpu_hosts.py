@@ -1,35 +1,25 @@
 """What the hosts of the GPU kernels promise whatever the kernels do, on a device that is none: launches do nothing."""
 
-import ctypes
 import gc
-import sys
 import weakref
-from contextlib import nullcontext
 from dataclasses import replace
-from functools import cache, partial
 from itertools import product
-from types import SimpleNamespace
-from unittest import mock
 
 import numpy as np
 import pytest
-from emulator import EmulatedDevice, address, emulate
+from idle_device import MAKERS, OPERATIONS, SOURCES, IdleDevice, let_hosts_be_idle
 from interrupts import at_line
 from oracle import with_types
 
-from rapids_bfs import Graph, InputError, bfs, bfs_batch
-from rapids_bfs._core import memory
+from rapids_bfs import InputError, bfs, bfs_batch
 from rapids_bfs.engines import Engine, EngineSpec, Options
-from rapids_bfs.engines.gpu import betweenness, bit_parallel, cupy, deterministic, direction_optimizing
-from rapids_bfs.engines.gpu import launch as gpu_launch
+from rapids_bfs.engines.gpu import betweenness, bit_parallel, deterministic, direction_optimizing
 from rapids_bfs.engines.gpu import persistent as one_launch
 from rapids_bfs.engines.gpu.betweenness import Brandes
 from rapids_bfs.engines.gpu.bit_parallel import BitParallel
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
-from rapids_bfs.engines.gpu.launch import CompiledKernel
-from rapids_bfs.engines.gpu.level_synchronous import ALGORITHMS, Device
+from rapids_bfs.engines.gpu.level_synchronous import ALGORITHMS
 from rapids_bfs.generators import generate
-from rapids_bfs.kernels.whole_search import NUMBER_SHIFT
 
 # Kilobytes of shared memory that a block may have, by compute capability.
 SHARED_MEMORY = {"7.5": 64, "8.0": 163, "8.6": 99, "8.9": 99, "9.0": 227, "10.0": 227, "12.0": 99}
@@ -37,82 +27,7 @@ SHARED_MEMORY = {"7.5": 64, "8.0": 163, "8.6": 99, "8.9": 99, "9.0": 227, "10.0"
 
 @pytest.fixture(autouse=True)
 def host(monkeypatch):
-    emulate(monkeypatch, one_launch, direction_optimizing, deterministic, bit_parallel, betweenness)
-    monkeypatch.setattr(one_launch, "SPINS", 2)
-
-
-class Nothing(EmulatedDevice):
-    """Its kernels do nothing but, when they are waited for, say that a search is done."""
-
-    engine = "nothing"
-    small_rows = deep_by_grid = True
-    multiprocessors = resident_blocks = 2
-
-    def __init__(self, shared=227):
-        self.most_shared_bytes = shared << 10
-        self.arrays = weakref.WeakValueDictionary()
-        self.launched = []
-        self.asked = []  # bytes of shared memory
-        self.cooperatively = []  # were the last launches?
-        self.grids = {}  # blocks, by kernel
-        self.clusters_asked = []  # sizes
-        self.largest_cluster = 16
-        self.allocations = 0  # before one that fails; negative: none does
-
-    def empty(self, length, dtype):
-        self.allocations -= 1
-        if self.allocations == 0:
-            raise MemoryError
-        return self._keep(np.zeros(length, dtype))
-
-    def has(self, place):
-        """Is this the address of an array that is there, or none?"""
-        return place is None or any(0 <= place - at <= array.nbytes for at, array in self.arrays.items())
-
-    def host(self, array):
-        self.synchronize()
-        return array.copy()
-
-    def mapped(self, length, dtype):
-        return (self._keep(np.zeros(length, dtype)),) * 2
-
-    def kernels(self, file, vertex, offset):
-        return dict.fromkeys(("reset", "seed", "expand", "commit"), lambda *arguments: self.launched.append(None))
-
-    def compiled(self, file, kernel, vertex, offset, threads, blocks):
-        return Kernel(self, kernel)
-
-    def synchronize(self):
-        while self.launched:
-            parameters = self.launched.pop(0)
-            if hasattr(parameters, "number"):
-                ctypes.c_int64.from_address(parameters.status).value = parameters.number << NUMBER_SHIFT
-
-
-class Kernel(CompiledKernel):
-    def __init__(self, device, name):
-        super().__init__(None, None)
-        self.device, self.name = device, name
-
-    def resident_blocks(self, threads, shared):
-        self.device.asked.append(shared)
-        return 1
-
-    def resident_clusters(self, cluster, threads, shared, stream):
-        self.device.clusters_asked.append(cluster)
-        return cluster <= self.device.largest_cluster
-
-    def launcher(self, grid, threads, shared, stream, *arguments, cooperative=False, cluster=1):
-        self.device.grids[self.name] = grid
-
-        def launch():
-            self.device.cooperatively.append(cooperative)
-            parameters = type(arguments[0]).from_buffer_copy(arguments[0])
-            for name, kind in getattr(parameters, "_fields_", ()):
-                assert kind is not ctypes.c_void_p or self.device.has(getattr(parameters, name)), f"{name} is gone"
-            self.device.launched.append(parameters)
-
-        return launch
+    let_hosts_be_idle(monkeypatch)
 
 
 @pytest.mark.parametrize("capability", SHARED_MEMORY)
@@ -121,7 +36,7 @@ def test_shared_memory_is_what_the_device_has(capability, types, monkeypatch):
     """Of the kernel whose queue holds neighbours too, of that whose queue does not, and of the deterministic one."""
     monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
     for spec in "grid:9", "complete:9":
-        device = Nothing(SHARED_MEMORY[capability])
+        device = IdleDevice(SHARED_MEMORY[capability])
         device.multiprocessors = 32
         search = DirectionOptimizing(with_types(generate(spec), *types), device)
         assert search.small_rows == (spec == "grid:9")
@@ -134,8 +49,8 @@ def test_shared_memory_is_what_the_device_has(capability, types, monkeypatch):
 
 @pytest.mark.parametrize(("l2_bytes", "passes"), [(1 << 20, 1), (400, 1), (399, 2), (200, 2), (199, 1), (0, 1)])
 def test_two_passes_where_the_l2_holds_half_of_the_predecessors(l2_bytes, passes, monkeypatch):
-    monkeypatch.setattr(Nothing, "l2_bytes", l2_bytes)
-    host = DirectionOptimizing(generate("path:100"), Nothing())
+    monkeypatch.setattr(IdleDevice, "l2_bytes", l2_bytes)
+    host = DirectionOptimizing(generate("path:100"), IdleDevice())
     assert host.parameters.passes == host.deterministic.parameters.passes == passes
 
 
@@ -146,14 +61,11 @@ def test_what_no_device_can_launch_is_refused(module, wrong):
         replace(module.DEFAULT, **wrong)
 
 
-SOURCES = np.arange(3)
-
-
 @pytest.mark.parametrize("arcs", [0, 1 << 14])
 def test_one_block_needs_no_cooperative_launch(arcs, monkeypatch):
     """It waits for no other; blocks that do must all be resident."""
     monkeypatch.setattr(one_launch, "SMALL_ARCS", arcs)
-    device = Nothing()
+    device = IdleDevice()
     search = DirectionOptimizing(generate("path:9"), device)
     for options in Options(), Options(deterministic=True):
         device.cooperatively.clear()
@@ -165,7 +77,7 @@ def test_one_block_needs_no_cooperative_launch(arcs, monkeypatch):
 def test_a_device_without_cooperative_launches_runs_one_block(name, monkeypatch):
     """Blocks that wait for each other must all be resident, which an ordinary launch does not promise."""
     monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
-    device = Nothing()
+    device = IdleDevice()
     device.cooperative = False
     OPERATIONS[name](MAKERS.get(name, DirectionOptimizing)(generate("path:9"), device))
     waiting = {grid for kernel, grid in device.grids.items() if kernel.startswith(("search", "betweenness"))}
@@ -187,14 +99,14 @@ def test_a_device_without_cooperative_launches_runs_one_block(name, monkeypatch)
 def test_clusters_are_the_largest_that_the_device_grants(largest, multiprocessors, asked, granted, monkeypatch):
     """A search's thresholds go by these. Only Numba-CUDA asks for clusters."""
     monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
-    monkeypatch.setattr(Nothing, "deep_by_grid", False)
-    device = Nothing()
+    monkeypatch.setattr(IdleDevice, "deep_by_grid", False)
+    device = IdleDevice()
     device.largest_cluster, device.multiprocessors = largest, multiprocessors
     search = DirectionOptimizing(generate("path:70000"), device)
     assert device.clusters_asked == asked
     assert search.deep_chunks == (512 * granted if granted > 1 else 0)
     device.clusters_asked.clear()
-    monkeypatch.setattr(Nothing, "deep_by_grid", True)
+    monkeypatch.setattr(IdleDevice, "deep_by_grid", True)
     search = DirectionOptimizing(generate("path:9"), device)
     assert search.deterministic.host.launch_deep is search.deterministic.host.launch_shallow
     assert device.clusters_asked == []
@@ -215,7 +127,7 @@ def test_how_many_chunks_all_blocks_expand_together(blocks, vertices, chunks, or
     """A part of what their queues hold, and what the grid's queue holds where they distribute them: it has 8 bytes for
     each vertex, and a chunk has 32, or 24 in a deterministic search."""
     monkeypatch.setattr(one_launch, "SMALL_ARCS", 0)
-    device = Nothing()
+    device = IdleDevice()
     device.multiprocessors = blocks
     search = DirectionOptimizing(
         generate(f"path:{vertices}"), device, replace(direction_optimizing.DEFAULT, grid=blocks)
@@ -231,137 +143,13 @@ def test_how_many_chunks_all_blocks_expand_together(blocks, vertices, chunks, or
 )
 def test_how_many_levels_keys_have_bits_for(spec, levels, by_one_block):
     """As many as places in rows fit behind a slot of a frontier; if they are few, one block expands what it can."""
-    parameters = DirectionOptimizing(generate(spec), Nothing()).deterministic.parameters
+    parameters = DirectionOptimizing(generate(spec), IdleDevice()).deterministic.parameters
     assert (parameters.meet, parameters.deep_from) == (levels, by_one_block)
-
-
-OPERATIONS = {
-    **{name: lambda search: search.run(SOURCES) for name in ALGORITHMS},
-    "direction-optimizing": lambda search: search.run(SOURCES),
-    "traced": lambda search: search.run(SOURCES, Options(trace=True)),
-    "deterministic": lambda search: search.run(SOURCES, Options(deterministic=True)),
-    "batch": lambda batch: batch.distances(SOURCES, None, np.empty((3, batch.graph.num_vertices), np.int32)),
-    "summary": lambda batch: batch.summary(SOURCES, None),
-    "betweenness": lambda brandes: brandes.scores(SOURCES, np.ones(brandes.graph.num_vertices, bool), True, False),
-}
-MAKERS = {**ALGORITHMS, "batch": BitParallel, "summary": BitParallel, "betweenness": Brandes}
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_nothing_runs_on_after_an_interrupt(name):
-    """Wherever it comes: what a kernel still writes, others let go of."""
-    make, device = MAKERS.get(name, DirectionOptimizing), Nothing()
-    prepared = make(generate("path:9"), device)
-    for line in range(1, at_line(0, lambda: OPERATIONS[name](prepared)) + 1):
-        at_line(line, lambda: OPERATIONS[name](prepared))
-        assert device.launched == [], f"line {line}"
-
-
-@pytest.mark.parametrize("make", [*ALGORITHMS.values(), DirectionOptimizing, BitParallel, Brandes])
-def test_nothing_runs_on_after_an_interrupted_preparation(make):
-    graph = generate("path:9")
-    device = Nothing()
-    for line in range(1, at_line(0, lambda: make(graph, Nothing())) + 1):
-        at_line(line, lambda: make(graph, device))
-        assert device.launched == [], f"line {line}"
-
-
-class Contexts:
-    """The driver of two devices, whose contexts are 10 and 11, and of a thread with a current one."""
-
-    def __init__(self):
-        self.current = 0
-
-    def cuDeviceGet(self, found, ordinal):
-        found._obj.value = ordinal
-        return 0
-
-    def cuDevicePrimaryCtxRetain(self, found, device):
-        found._obj.value = 10 + device.value
-        return 0
-
-    def cuCtxGetCurrent(self, found):
-        found._obj.value = self.current
-        return 0
-
-    def cuCtxSetCurrent(self, context):
-        self.current = context.value or 0
-        return 0
-
-
-@pytest.fixture
-def contexts(monkeypatch):
-    driver = Contexts()
-    monkeypatch.setattr(gpu_launch, "library", lambda: driver)
-    monkeypatch.setattr(gpu_launch, "primary_context", cache(gpu_launch.primary_context.__wrapped__))
-    return driver
-
-
-@pytest.mark.parametrize("own", [0, 10, 11])
-def test_contexts_in_turn(contexts, own):
-    """The thread's own is current again afterwards, whatever happened. Each is set once."""
-    contexts.current = own
-
-    def interrupted():
-        with gpu_launch.InTurn() as make_current:
-            for context in 10, 11:
-                make_current(context)
-                assert contexts.current == context
-            with mock.patch.object(contexts, "cuCtxSetCurrent", side_effect=AssertionError):
-                make_current(11)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert contexts.current == own
-
-
-class Second(Nothing):
-    """A device that is not the thread's own: nothing may be done there unless it is current."""
-
-    current = active = Device.current
-
-    def __init__(self, contexts):
-        self.contexts, self.context = contexts, gpu_launch.primary_context(1)
-        self.interrupts = 0
-        super().__init__()
-
-    def check(self):
-        assert self.contexts.current == self.context, "another device is current"
-
-    def _keep(self, array):
-        self.check()
-        return super()._keep(array)
-
-    def found(self, array):
-        self.check()
-        return array
-
-    def synchronize(self):
-        self.check()
-        super().synchronize()
-        if self.interrupts:
-            self.interrupts -= 1
-            raise KeyboardInterrupt
-
-
-def in_own_arrays(monkeypatch, search):
-    """A search into arrays that are made for its result, as of a graph on the device."""
-
-    def new_arrays(length, *dtypes):
-        arrays = [search.device.empty(length, dtype) for dtype in dtypes]
-        return [SimpleNamespace(data=SimpleNamespace(ptr=address(array)), kept=array) for array in arrays]
-
-    monkeypatch.setattr(direction_optimizing, "CUDA", "cpu")
-    monkeypatch.setattr(memory, "new_arrays", new_arrays)
-    monkeypatch.setattr(memory, "_current_stream", search.device.check)
-    monkeypatch.setattr(direction_optimizing, "finish", search.device.check)
-    return search.run(SOURCES, own=True)
 
 
 def test_a_search_goes_by_its_own_options():
     """Whether or not the one before had the same, and other sources."""
-    host = DirectionOptimizing(generate("path:9"), Nothing()).host
+    host = DirectionOptimizing(generate("path:9"), IdleDevice()).host
     choices = [Options(), Options(target=3), Options(depth_limit=2), Options(depth_limit=4, target=5, trace=True)]
     rng = np.random.default_rng(0)
     for _ in range(200):
@@ -376,66 +164,23 @@ def test_a_search_goes_by_its_own_options():
         assert (parameters.count, *room[: len(sources)]) == (len(sources), *sources)
 
 
-@pytest.mark.parametrize("before", [0, 10, 11])
-@pytest.mark.parametrize("name", [*OPERATIONS, "in own arrays"])
-def test_a_device_is_current_where_it_is_used_and_no_longer(name, before, contexts, monkeypatch):
-    device = Second(contexts)
-    operation = OPERATIONS.get(name, partial(in_own_arrays, monkeypatch))
-    with device.current():
-        prepared = MAKERS.get(name, DirectionOptimizing)(generate("path:9"), device)
-    contexts.current = before
-    for interrupts in 0, 1, 0:
-        device.interrupts = interrupts
-        with pytest.raises(KeyboardInterrupt) if interrupts else nullcontext():
-            operation(prepared)
-        assert contexts.current == before
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_nothing_runs_on_after_an_interrupt(name):
+    """Wherever it comes: what a kernel still writes, others let go of."""
+    make, device = MAKERS.get(name, DirectionOptimizing), IdleDevice()
+    prepared = make(generate("path:9"), device)
+    for line in range(1, at_line(0, lambda: OPERATIONS[name](prepared)) + 1):
+        at_line(line, lambda: OPERATIONS[name](prepared))
+        assert device.launched == [], f"line {line}"
 
 
-@pytest.mark.parametrize(("there", "thread", "chosen"), [(1, 10, 1), (0, 11, 0), (None, 11, 1)])
-def test_cupy_searches_where_the_graph_is(there, thread, chosen, contexts, monkeypatch):
-    """The graph's device, or the current one if the graph is on the host; a stream is entered on its own device."""
-
-    class Stream:
-        ptr = 5
-
-        def __init__(self, non_blocking):
-            self.context = contexts.current
-
-        def __enter__(self):
-            assert self.context == contexts.current
-
-        def __exit__(self, *raised):
-            pass
-
-    def device(id=None):
-        return SimpleNamespace(id=contexts.current - 10 if id is None else id)
-
-    runtime = SimpleNamespace(deviceGetAttribute=lambda attribute, id: 7 + id)
-    names = (
-        "MultiProcessorCount",
-        "MaxSharedMemoryPerBlockOptin",
-        "L2CacheSize",
-        "CooperativeLaunch",
-        "KernelExecTimeout",
-    )
-    vars(runtime).update({f"cudaDevAttr{name}": 0 for name in names})
-    monkeypatch.setitem(
-        sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(Device=device, Stream=Stream, runtime=runtime))
-    )
-    monkeypatch.setattr(cupy, "stream_of", cache(cupy.stream_of.__wrapped__))
-    monkeypatch.setattr(cupy, "primary_context", gpu_launch.primary_context)
-    graph = generate("path:3")
-    if there is not None:
-        monkeypatch.setattr(Graph, "is_on", lambda self, device: True)
-        monkeypatch.setattr(
-            Graph, "to", lambda self, where: SimpleNamespace(targets=SimpleNamespace(device=device(there)))
-        )
-    contexts.current = thread
-    found = cupy.CuPyDevice(graph)
-    assert (found.id, found.multiprocessors, found.stream.context) == (chosen, 7 + chosen, 10 + chosen)
-    with found.active():
-        assert contexts.current == 10 + chosen
-    assert contexts.current == thread
+@pytest.mark.parametrize("make", [*ALGORITHMS.values(), DirectionOptimizing, BitParallel, Brandes])
+def test_nothing_runs_on_after_an_interrupted_preparation(make):
+    graph = generate("path:9")
+    device = IdleDevice()
+    for line in range(1, at_line(0, lambda: make(graph, IdleDevice())) + 1):
+        at_line(line, lambda: make(graph, device))
+        assert device.launched == [], f"line {line}"
 
 
 FAILING = {
@@ -451,7 +196,7 @@ def test_a_launch_after_an_allocation_that_failed(make):
     search, allocations = FAILING[make]
     for failing in range(1, allocations + 1):
         for before, after in product((3, 100), repeat=2):
-            device = Nothing()
+            device = IdleDevice()
             prepared = make(graph, device)
             search(prepared, before)
             device.allocations = failing
@@ -468,13 +213,13 @@ class Engines(Engine):
     algorithms = ("direction-optimizing", *ALGORITHMS)
 
     def prepare(self, graph, algorithm):
-        return MAKERS.get(algorithm, DirectionOptimizing)(graph, Nothing())
+        return MAKERS.get(algorithm, DirectionOptimizing)(graph, IdleDevice())
 
     def prepare_batch(self, graph, algorithm):
-        return BitParallel(graph, Nothing())
+        return BitParallel(graph, IdleDevice())
 
     def prepare_betweenness(self, graph, algorithm):
-        return Brandes(graph, Nothing())
+        return Brandes(graph, IdleDevice())
 
 
 @pytest.mark.parametrize("algorithm", Engines.algorithms)
