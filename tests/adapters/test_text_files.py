@@ -174,6 +174,7 @@ SPELLINGS = st.one_of(
 @settings(deadline=None, max_examples=150)
 @given(first=st.sampled_from(["0", "0.0", "a", ""]), spelling=SPELLINGS)
 @pytest.mark.filterwarnings("ignore:.*is taken for an edge")
+@pytest.mark.filterwarnings("ignore:.*are two vertices")
 @pytest.mark.parametrize("suffix", [".txt", ".csv", ".tsv"])
 def test_an_id_is_what_is_written_or_refused(suffix: str, first: str, spelling: str) -> None:
     """Below an integer, a float, a string, or nothing."""
