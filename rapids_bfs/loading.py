@@ -293,7 +293,7 @@ def load(
         if ":" in name and kind.isidentifier() and not Path(name).suffix.strip(".0123456789"):  # rmat:1.5 is not a file
             if hint := "" if kind in KINDS else meant_by(name):
                 raise InputError(f"{quoted(name)} is neither a generator nor a dataset{hint}")
-            return _generated(name, device, **options)
+            return _generated(name, device, options)
         if not Path(name).suffix and os.sep not in name:
             raise InputError(
                 f"{quoted(name)} is not a file, a generator (such as rmat:20) or a bundled graph "
@@ -302,13 +302,20 @@ def load(
     return read(name, **options).to(device)
 
 
-def _generated(spec: str, device: str, /, *, directed: Any = None, name: Any = None, **options: Any) -> Graph:
-    """A generated graph as ``directed`` says, see `as_graph`. Raises `InputError` for an option of files alone."""
-    refuse_options(options, (), f"{spec} is a generated graph, which has")
-    directed, name = checked_directed(directed), checked_name(name)
+def _generated(spec: str, device: str, options: dict[str, Any]) -> Graph:
+    """A generated graph as ``directed`` says, see `as_graph`."""
+    directed, name = _generator_options(spec, **options)
     graph: Graph = in_direction(generate(spec, device=device), directed)
     graph.name = name or graph.name
     return graph
+
+
+def _generator_options(
+    spec: str, /, *, directed: Any = None, name: Any = None, **options: Any
+) -> tuple[bool | None, str | None]:
+    """``directed`` and ``name`` for a generated graph. Raises `InputError` for an option of files alone."""
+    refuse_options(options, (), f"{spec} is a generated graph, which has")
+    return checked_directed(directed), checked_name(name)
 
 
 def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
@@ -321,9 +328,7 @@ def _distributed(graph: Any, devices: Any, **options: Any) -> Any:
     if isinstance(graph, DistributedGraph):
         raise InputError(f"{graph.name} is distributed already, over {', '.join(graph.devices)}")
     if distributed.names_random_graph(graph) and not options.get("directed"):  # such graphs are undirected
-        checked_directed(options.pop("directed", None))
-        name = checked_name(options.pop("name", None))
-        refuse_options(options, (), f"{graph} is a generated graph, which has")
+        _, name = _generator_options(graph, **options)
         return distributed.drawn(graph, devices, name=name)
     if isinstance(devices, str) and devices == "auto":
         whole = as_graph(graph, devices=LOCAL, **options)
