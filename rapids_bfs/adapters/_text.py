@@ -141,14 +141,16 @@ def _may_count(fields: list[str], graph: Graph) -> bool:
     if len(fields) != 2 or int(fields[1]) < 3:
         return False
     vertices, edges = map(int, fields)
-    mirrored = graph.num_arcs + graph.num_loops == 2 * (edges + 1)
-    if not mirrored and graph.num_arcs != edges + 1:
+    rows = edges + 1
+    if not rows <= graph.num_arcs <= 2 * rows:  # most files; loops are counted for the others alone
+        return False
+    mirrored = graph.num_arcs + graph.num_loops == 2 * rows
+    if not mirrored and graph.num_arcs != rows:
         return False
     ids = np.arange(len(graph)) if graph.labels is None else graph.labels
     place = graph.vertex_of(edges)
-    if (
-        int(graph.degrees[place]) + np.count_nonzero(graph.targets == place) == 1 + mirrored
-    ):  # it is in the first line alone
+    occurrences = graph.offsets[place + 1] - graph.offsets[place] + np.count_nonzero(graph.targets == place)
+    if occurrences == 1 + mirrored:  # it is in the first line alone
         ids = np.delete(ids, place)
     return bool(ids[-1] <= vertices)
 
