@@ -228,8 +228,7 @@ def is_number(type: pa.DataType) -> bool:
 def with_vertices(graph: Graph, ids: Sequence[int] | np.ndarray) -> Graph:
     """``graph``, whose ids are integers, with a vertex for each of ``ids`` too."""
     labels = np.arange(graph.num_vertices) if graph.labels is None else graph.labels
-    union = np.sort(np.concatenate([labels, np.asarray(ids, np.int64)]))
-    union = union[np.diff(union, prepend=-1) > 0]
+    union = np.unique(np.concatenate([labels, np.asarray(ids, np.int64)]))
     return _spread(graph, np.searchsorted(union, labels), len(union), union)
 
 

@@ -70,6 +70,13 @@ def test_labelled_graphs_come_back(suffix: str, graph: Graph) -> None:
         assert_same(saved_and_read(graph, suffix), graph)
 
 
+@pytest.mark.parametrize("suffix", KEEPS_LABELS)
+def test_the_largest_id_alone_comes_back(suffix: str) -> None:
+    offsets, targets = np.zeros(2, np.int32), np.empty(0, np.int32)
+    graph = Graph(offsets, targets, labels=np.array([2**63 - 1]), directed=False)
+    assert_same(saved_and_read(graph, suffix), graph)
+
+
 @settings(deadline=None, max_examples=60)
 @given(plain_graphs() | labelled_graphs(word) | labelled_graphs(any_text))
 @pytest.mark.parametrize("suffix", [".csv", ".csv.zst", ".tsv.bz2", ".txt", ".el"])
