@@ -84,9 +84,9 @@ for _ in range(20):
     assert done(team, -4, rounds=3).tolist() == [150, 0, 0, 0]
     assert asleep() == [1, 1, 1]
     assert team[module.WANTED] == 3  # those summoned before still wake others
-    while module.ready(team, 4) == 1:
+    while (threads := module.ready(team, 4)) == 1:
         module.summon(team, 3)
-    assert 2 <= module.ready(team, 4) <= 4
+    assert 2 <= threads <= 4
     assert module.ready(team, 2) <= 2
     assert asleep()[2] == 1  # not summoned
 team[module.RESTED] = 1 << 62
