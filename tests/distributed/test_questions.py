@@ -211,6 +211,11 @@ def test_what_else_a_graph_has():
     assert as_graph(graph, directed=False) is graph.undirected is graph
     with pytest.raises(InputError, match=r"^edges is distributed, and directed: give directed=False where it is made"):
         as_graph(directed, directed=False)
+    assert as_graph(directed, directed=True) is directed
+    with pytest.raises(
+        InputError, match=r"^karate is distributed, and undirected: give directed=True where it is made"
+    ):
+        as_graph(graph, directed=True)
     assert len(graph.edge_data) == 0
     with pytest.raises(InputError, match="there are no edge data 'time'"):
         graph.edge_data["time"]
