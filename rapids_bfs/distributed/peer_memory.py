@@ -23,7 +23,6 @@ from .._core.forks import in_each_child
 from ..errors import TraversalError
 from ..kernels.threads import start_thread
 
-ALIGNMENT = 512
 GRANULARITY = 2 << 20  # of device memory: CUDA IPC gives other processes access to a whole block
 OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
 PEER_ACCESS_ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled, which CuPy does not name
