@@ -15,6 +15,8 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 def printable(text: str) -> str:
     """``text`` in one line; control characters are written as Python's escapes."""
+    if text.isprintable():  # readers of files ask for the same path at each line
+        return text
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 

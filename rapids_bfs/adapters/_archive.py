@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from .._core.arguments import quoted
+from .._core.formatting import printable
 from .._core.memory import require_bytes
 from ..errors import InputError
-from ._file import TAR, File, State, one_line, without_packing
+from ._file import TAR, File, State, without_packing
 from ._formats import format_of_suffix
 
 READ = 1 << 20  # bytes at a time
@@ -35,7 +36,7 @@ class Member(File):
     length: int = field(kw_only=True)
 
     def __str__(self) -> str:
-        return f"{self.archive}, {one_line(self.path)}"
+        return f"{self.archive}, {printable(str(self.path))}"
 
     def open(self) -> IO[bytes]:
         reader = _Reader(self.archive)

@@ -16,6 +16,7 @@ from typing import IO, Any, cast
 
 from .._core.arguments import file_path, flag
 from .._core.environment import WrongVariable
+from .._core.formatting import printable
 from .._core.interrupts import interrupt_behind, is_interrupt
 from ..errors import InputError
 from ..graph import Graph
@@ -43,14 +44,6 @@ def without_packing(path: Path) -> Path:
     return path.with_suffix("") if path.suffix.lower() in PACKED else path
 
 
-def one_line(path: Path) -> str:
-    """A path as messages show it."""
-    text = str(path)
-    if text.isprintable():  # readers that look for a bad line ask for each
-        return text
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
 @dataclass(frozen=True)
 class File:
     """A file to read, packed by one of `PACKINGS` or not; as a string, its path in one line."""
@@ -59,7 +52,7 @@ class File:
     packing: str = ""
 
     def __str__(self) -> str:
-        return one_line(self.path)
+        return printable(str(self.path))
 
     def beside(self, suffix: str) -> File:
         """The file of this name with another suffix, which need not exist."""
