@@ -30,6 +30,14 @@ NUMBER = re.compile(rf"\s*{DECIMAL}\s*", re.ASCII)
 INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 
 
+class HeaderAlone(File):
+    """A file of one line. Arrow sees no columns in it unless that has an end."""
+
+    def open_for_arrow(self) -> Any:
+        with super().open_for_arrow() as content:
+            return pa.BufferReader(content.read() + b"\n")
+
+
 def read_csv(
     file: File,
     source: str | int | None = None,
@@ -54,6 +62,8 @@ def read_csv(
         text.read_through()
         if pa.types.is_integer(type) and text.seen:  # there may be hexadecimal numbers, which Arrow reads as integers
             type = pa.float64()
+    if header and not first_row:
+        file = HeaderAlone(file.path, file.packing)
     ids = pa.large_string() if pa.types.is_large_string(type) else pa.int64()
     rows = file.about_lines()
     given = None if header else names
@@ -197,9 +207,12 @@ def csv_start(file: File, header: bool = True) -> tuple[list[str], list[list[str
         rows = csv.reader(chain([start], text), delimiter=delimiter)
         names = next(rows, [])
         first, second = islice(chain((row for row in rows if row), ([], [])), 2)
+    if not start:
+        raise InputError(f"{file} is empty")
     if len(names) < 2:
         raise InputError(
-            f"{file}: its first line has no comma, tab, semicolon or bar; edge lists with spaces end in .txt"
+            f"{file}: its first line, {quoted(start.strip())}, has no comma, tab, semicolon or bar; edge lists with "
+            "spaces end in .txt"
         )
     if not header:
         return [str(place) for place in range(len(names))], [names, first], delimiter

@@ -74,6 +74,7 @@ VARIANTS = {
     "csv with two columns": ("a.csv", "a|b\r\n0|1\r\n\r\n", 2, [(0, 1)], True),
     "csv quoted": ("a.csv", '\ufeff"From","To","a\nb"\n"0","1","x\ny"\n1,0,z\n', 2, [(0, 1), (1, 0)], False),
     "csv without rows": ("a.csv", "u,v\n", 0, [], False),
+    "csv of a header alone": ("a.csv", "source,target", 0, [], False),
     "tsv": ("a.tsv", "Source\tTarget\n0\t1\n", 2, [(0, 1)], True),
 }
 
