@@ -218,11 +218,6 @@ def _importer(graph: Any, local: bool, here: bool) -> Callable[..., Any]:
 
 
 def _itself(graph: Any, *, directed: bool | None = None) -> Any:
-    if directed and not graph.directed and not isinstance(graph, Graph):
-        raise InputError(
-            f"{graph.name} is distributed, and undirected: give directed=True where it is made, or use "
-            "as_graph(graph.to('cpu'), directed=True)"
-        )
     return in_direction(graph, directed)
 
 

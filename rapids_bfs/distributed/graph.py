@@ -257,6 +257,12 @@ class DistributedGraph(Vertices):
             )
         return self
 
+    def replace(self, *, directed: bool) -> DistributedGraph:
+        """The graph with two directed edges for each undirected one, which shares its memory. False: `undirected`."""
+        if not directed:
+            return self.undirected
+        return self if self.directed else self._with(self.launcher.map(on_ranks.directed, each=[self.partitions]))
+
     @cached_property
     def _reverse(self) -> DistributedGraph:
         return self._with(self.launcher.map(on_ranks.reversed_edges, each=[self.partitions]))

@@ -55,6 +55,11 @@ def reversed_edges(partition: Partition, communicator: Communicator) -> Partitio
     )
 
 
+def directed(partition: Partition, communicator: Communicator) -> Partition:
+    """This rank's partition with two directed edges for each undirected one, which shares its arrays."""
+    return replace(partition, directed=True, cache={})
+
+
 def rows(partition: Partition, communicator: Communicator) -> tuple[np.ndarray, np.ndarray]:
     """Offsets (int64) and targets (global ids) of this rank's vertices, by local id, on the host."""
     return to_host(partition.offsets), to_host(partition.targets)

@@ -26,6 +26,7 @@ from rapids_bfs import (
     periphery,
     radius,
     shortest_path,
+    validate,
 )
 from rapids_bfs.algorithms import distances
 from rapids_bfs.distributed import batch
@@ -187,6 +188,20 @@ def test_reversed(both):
     np.testing.assert_array_equal(found.distances_on_host(), bfs(whole.reverse, next(iter(whole))).distances)
 
 
+@given(pairs())
+@settings(max_examples=30)
+def test_undirected_edges_go_both_ways(both):
+    graph, whole = both
+    made, expected = as_graph(graph, directed=True), as_graph(whole, directed=True)
+    assert (made is graph, made.directed, made.num_edges) == (whole.directed, True, expected.num_edges)
+    assert edges_of(made.to("cpu")) == edges_of(expected)
+    assert edges_of(made.reverse.to("cpu")) == edges_of(expected.reverse)
+    found, answer = bfs(made, next(iter(whole))), bfs(expected, next(iter(whole)))
+    np.testing.assert_array_equal(found.distances_on_host(), answer.distances)
+    assert found.num_traversed_edges == answer.num_traversed_edges
+    assert validate(made, found)
+
+
 def test_no_vertices():
     graph = from_graph(as_graph(([], []), vertices=0), Threads(["cpu"] * 3))
     assert (eccentricity(graph).tolist(), diameter(graph), radius(graph), center(graph).tolist()) == ([], -1, -1, [])
@@ -212,10 +227,6 @@ def test_what_else_a_graph_has():
     with pytest.raises(InputError, match=r"^edges is distributed, and directed: give directed=False where it is made"):
         as_graph(directed, directed=False)
     assert as_graph(directed, directed=True) is directed
-    with pytest.raises(
-        InputError, match=r"^karate is distributed, and undirected: give directed=True where it is made"
-    ):
-        as_graph(graph, directed=True)
     assert len(graph.edge_data) == 0
     with pytest.raises(InputError, match="there are no edge data 'time'"):
         graph.edge_data["time"]
