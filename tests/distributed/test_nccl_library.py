@@ -41,7 +41,7 @@ class FakeLibrary:
         return call
 
 
-def all_is_freed(timeout=60.0):
+def all_is_freed(timeout=300.0):
     """Is all that has no references freed, within so many seconds?"""
     done = threading.Event()
     peer_memory.freeing().put(lambda: done.set() or True)

@@ -313,7 +313,7 @@ from rapids_bfs.distributed import peer_memory
 peer_memory.PARTING = 0.1
 peer_memory.freeing().put(lambda: time.sleep(3600))
 """
-    run(program, seconds=60)
+    run(program)
 
 
 def test_what_info_says(cuda):

@@ -229,7 +229,7 @@ for _ in moments:
 assert not left
 assert np.array_equal(rapids_bfs.{call}, {CALLS[call]})
 """
-    run(program, seconds=60)
+    run(program)
 
 
 def test_networkx_agrees_on_a_deep_graph():

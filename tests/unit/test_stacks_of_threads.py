@@ -25,8 +25,7 @@ assert lines > 10
 for line in range(1, lines + 1):
     at_line(line, start, lambda: uninterrupted(start_thread, int))
 assert threading.stack_size() == {size}
-""",
-        seconds=60,
+"""
     )
 
 
@@ -128,6 +127,5 @@ if not child:
     os._exit(0)
 go_on.set()
 assert os.waitpid(child, 0)[1] == 0
-""",
-        seconds=60,
+"""
     )
