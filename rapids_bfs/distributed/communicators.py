@@ -163,8 +163,9 @@ class Rendezvous:
             values[rank] = value
             self._changed.notify_all()
             while self.failure is None and min(self._rounds) < now:
-                if not self._changed.wait(deadline - monotonic()):
-                    late = [name for name, round in zip(self.names, self._rounds, strict=True) if round < now]
+                in_time = self._changed.wait(deadline - monotonic())
+                late = [name for name, round in zip(self.names, self._rounds, strict=True) if round < now]
+                if late and not in_time:
                     self._fail(no_answer(late, self.timeout))
             if self.failure is not None:
                 raise Aborted(self.failure)

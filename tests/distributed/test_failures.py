@@ -9,6 +9,8 @@ import textwrap
 
 import pytest
 
+from rapids_bfs.distributed.communicators import Rendezvous
+
 PATIENCE = 600  # seconds
 PREAMBLE = """
 import os, signal, sys, threading, time
@@ -98,6 +100,19 @@ def test_a_rank_that_does_not_answer():
     first, second = run(program).splitlines()
     assert first.startswith("no answer for 1 s from partition 1 (cpu): all were stopped")
     assert second == "partition 1 (cpu) has not ended after an earlier failure: wait, or make the graph again"
+
+
+def test_a_rank_that_comes_as_the_time_is_over_is_not_late():
+    """An error named nobody. It takes a machine that is too busy to tell a rank of the time before the others come."""
+    rendezvous, found = Rendezvous(["first", "second"], 600.0), []
+
+    def wait(seconds):
+        rendezvous._lock.release()
+        found.append(rendezvous.exchange(1, "b"))
+        return rendezvous._lock.acquire() and False
+
+    rendezvous._changed.wait = wait
+    assert [rendezvous.exchange(0, "a"), *found] == [["a", "b"]] * 2
 
 
 def test_interrupted():

@@ -40,6 +40,8 @@ def on_device(array):
 class Handle:
     """One of a group, whose collectives take place when all have come, unless it is aborted. It joins at once."""
 
+    joins = True
+
     def __init__(self, rank, rendezvous):
         self.rank, self.rendezvous, self.calls = rank, rendezvous, []
         self.library = SimpleNamespace(group=self.group)
@@ -112,9 +114,12 @@ def ranks(monkeypatch):
                 NcclCommunicator(Ranks({rank: each}, NAMES, timeout or 300.0), rank) for rank, each in handles.items()
             ]
 
+        def waits(each):
+            joined = each.rank not in each.ranks.joining
+            return joined == kind.joins and each.ranks.deadlines[each.rank] < nccl.NEVER
+
         def clock():
-            all_wait = all(each.ranks.deadlines[each.rank] < nccl.NEVER for each in group if each.rank not in late)
-            return timeout if all_wait else 0.0
+            return timeout if all(waits(each) for each in group if each.rank not in late) else 0.0
 
         if timeout:
             monkeypatch.setattr(nccl, "monotonic", clock)
@@ -283,6 +288,8 @@ class Slow(Handle):
 
 class Alone(Handle):
     """Rank 1 never joins, nor do then the others."""
+
+    joins = False
 
     def in_progress(self):
         return True
