@@ -6,7 +6,8 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import IO, Any
 
 from .._core.csr.building import BLOCK
@@ -62,11 +63,9 @@ class BoundedText(io.RawIOBase):
             self._check(data)
         return len(data)
 
-    def read_through(self) -> None:
-        """Read to the end, to raise errors and to set ``seen``."""
-        buffer = memoryview(bytearray(LONGEST_LINE))
-        while self.readinto(buffer):
-            pass
+    def blocks(self) -> Iterator[bytes]:
+        """The bytes, a block at a time; the errors are raised and ``seen`` is set by the time they end."""
+        return iter(partial(self.read, LONGEST_LINE), b"")
 
     def columns(self, **options: Any) -> Any:
         """Frames of the white-space separated columns, a block at a time, as `pandas.read_csv` reads them."""

@@ -24,6 +24,7 @@ from ._bounded import DECIMAL
 from ._edge_data import Asked, carried, refuse_ends
 from ._file import File, refuse_isolated
 from ._ids import LARGEST
+from ._quotes import refuse_open_quotes, some_line_has_odd_quotes
 from ._tables import USUAL, Columns, EdgeTable, choose_columns, from_edge_table, isolated, to_arc_table
 
 NUMBER = re.compile(rf"\s*{DECIMAL}\s*", re.ASCII)
@@ -59,9 +60,11 @@ def read_csv(
     type = type_of_ids([first_row[i], first_row[j]] if len(first_row) == len(names) else [])
     doubtful = not named and may_be_an_edge(columns, first_row, type)
     with file.text(watched=(b"0x", b"0X")) as text:
-        text.read_through()
+        odd_quotes = some_line_has_odd_quotes(text.blocks())
         if pa.types.is_integer(type) and text.seen:  # there may be hexadecimal numbers, which Arrow reads as integers
             type = pa.float64()
+    if odd_quotes:
+        refuse_open_quotes(file, delimiter)
     if header and not first_row:
         file = HeaderAlone(file.path, file.packing)
     ids = pa.large_string() if pa.types.is_large_string(type) else pa.int64()
