@@ -34,7 +34,7 @@ COMMENTS = "#", "%"  # in other edge lists: igraph takes them for names
 FIELD = re.compile("[^ \t\r\n]+")
 CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r[^\n]")
 WEIGHT = re.compile(rf"{DECIMAL}|[+-]?(nan|inf(inity)?)", re.ASCII | re.IGNORECASE)
-UNWRITABLE = re.compile("|[#%].*|.*[\0-\x20\x7f\ud800-\udfff].*", re.DOTALL)
+UNWRITABLE = re.compile("|[#%\ufeff].*|.*[\0-\x20\x7f\ud800-\udfff].*", re.DOTALL)
 BYTES_A_LINE = 300  # of memory: the numbers of two vertices, and what holds their names if these are new
 BYTES_A_BYTE = 4  # of such a name, if it has a character beyond U+FFFF
 STEP = 1 << 26  # bytes of memory that are asked for at a time
@@ -155,7 +155,7 @@ def _names(graph: Graph) -> list[str]:
     for name in ids:
         if UNWRITABLE.fullmatch(name) or "#" in name:
             raise InputError(
-                f"the id {quoted(name)} is empty, or has white space, a control character, a # or a % that begins it, "
-                "which names here cannot have; .parquet, .arrow and .csv can"
+                f"the id {quoted(name)} is empty, or has white space, a control character, a #, or a % or a byte order "
+                "mark that begins it, which names here cannot have; .parquet, .arrow and .csv can"
             )
     return ids

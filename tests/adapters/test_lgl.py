@@ -78,6 +78,14 @@ def test_labelled_graphs_come_back_or_are_refused(graph: Graph, suffix: str) -> 
     assert sorted(ids(again), key=str) == sorted(ids(graph), key=str)
 
 
+@pytest.mark.parametrize("suffix", sorted(READERS))
+def test_a_name_that_begins_with_a_byte_order_mark(suffix: str) -> None:
+    """In front of a file it would be no part of the first name."""
+    graph = as_graph([("\ufeffa", "b"), ("b", "a")], directed=False)
+    with pytest.raises(InputError, match="a byte order mark that begins it, which names here cannot have"):
+        saved_and_read(graph, suffix)
+
+
 @st.composite
 def texts(draw: st.DrawFn, suffix: str) -> str:
     """Files of which some are wrong."""
