@@ -243,13 +243,16 @@ def from_objects(
 
     if vertices is not None:
         raise InputError(f"{name}: a number of vertices can only be given with integer ids")
-    require_one_type([pd.api.types.infer_dtype(ids, skipna=False) for ids in (source, target)], columns, name)
+    types = [pd.api.types.infer_dtype(ids, skipna=False) for ids in (source, target)]
+    require_one_type(types, columns, name)
     interleaved = np.empty(2 * len(source), object)
     interleaved[0::2], interleaved[1::2] = source, target
     try:
         codes, labels = pd.factorize(interleaved)
+        if set(types) != {"string"}:
+            dict.fromkeys(labels)  # to pandas two ids differ if their comparison raises an error
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
+        raise InputError(f"{name}: vertex ids must be hashable and comparable ({error})") from None
     if (codes < 0).any():
         at = int(np.argmax(codes < 0))
         raise InputError(f"{name}, column {columns[at % 2]!r}, row {at // 2} (from 0): null is not a vertex id")

@@ -199,6 +199,14 @@ def test_objects_stay_distinct(ids: list[Any]) -> None:
             result.to_frame(kind)
 
 
+def test_ids_that_cannot_be_compared() -> None:
+    """Python's decimals and NumPy's integers, which have the same hash if they are equal."""
+    source, target = objects([Decimal(1), Decimal(2)]), objects([Decimal(2), np.int8(1)])
+    for edges in (source, target), pd.DataFrame({"source": source, "target": target}):
+        with pytest.raises(InputError, match="vertex ids must be hashable and comparable"):
+            as_graph(edges)
+
+
 STRINGS, INTEGERS = ["0", "1"], [1, 2]
 
 
