@@ -406,11 +406,11 @@ class TestFailures:
         assert "\n" not in str(raised.value)
         assert launcher.collect(exchanged, 1)
 
-    def test_a_rank_that_does_not_come_is_named(self, dask_client, tmp_path, monkeypatch):
-        monkeypatch.setattr(on_dask, "GRACE", 8)
+    def test_a_rank_that_does_not_come_is_named(self, dask_client, tmp_path):
         rank = 0
         launcher, other = impatient(launcher_of(dask_client), 2), launcher_of(dask_client)
-        with pytest.raises(TraversalError, match=rf"partition {rank} of 3 .worker tcp.* does not answer: restart it"):
+        says = rf"partition {rank} of 3 .worker tcp.* does not answer: restart it"
+        with faults.in_time(2), pytest.raises(TraversalError, match=says):
             launcher.collect(await_file, rank, str(tmp_path / "begun"), str(tmp_path / "go"))
         with pytest.raises(TraversalError, match=rf"partition {rank} of 3 .* has not ended an earlier call: restart"):
             launcher.collect(exchanged, 1)
@@ -449,16 +449,16 @@ class TestFailures:
     def test_a_worker_that_dask_has_paused(self, dask_client):
         worker = sorted(dask_client.nthreads())[1]
         line = rf"^partition 1 of 3 \(worker {worker}\) has been paused by Dask, since its memory is full: free memory"
-        with paused(dask_client, [worker]), pytest.raises(TraversalError, match=line):
+        with paused(dask_client, [worker]), faults.in_time(2), pytest.raises(TraversalError, match=line):
             launcher_of(dask_client, timeout=8)
         assert launcher_of(dask_client).collect(exchanged, 1)
 
-    def test_a_worker_that_is_stopped(self, dask_client, monkeypatch):
-        monkeypatch.setattr(on_dask, "GRACE", 8)
+    def test_a_worker_that_is_stopped(self, dask_client):
         launcher = impatient(launcher_of(dask_client), 2)
         pids = dask_client.run(os.getpid)
         try:
-            with pytest.raises(TraversalError, match=r"partition 1 of 3 .*does not answer: restart it"):
+            says = r"partition 1 of 3 .*does not answer: restart it"
+            with faults.in_time(2), pytest.raises(TraversalError, match=says):
                 launcher.collect(stop, 1)
         finally:
             os.kill(pids[launcher.workers[1]], signal.SIGCONT)

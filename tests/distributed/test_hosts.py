@@ -22,7 +22,6 @@ from certificates import security
 from searched import assert_random_graphs_are_searched, assert_searched
 
 from rapids_bfs import TraversalError, as_graph, bfs, bfs_batch, connected_components, load, shortest_path
-from rapids_bfs.distributed import dask as on_dask
 from rapids_bfs.distributed.dask import DaskLauncher
 from rapids_bfs.distributed.graph import from_graph
 
@@ -52,8 +51,12 @@ def hosts(cluster, client):
     return cluster[0]
 
 
-def distribute(graph, client, **options):
-    return from_graph(graph, DaskLauncher(client, sorted(client.nthreads()), **options))
+def launcher_of(client):
+    return DaskLauncher(client, sorted(client.nthreads()), timeout=made.PATIENCE)
+
+
+def distribute(graph, client):
+    return from_graph(graph, launcher_of(client))
 
 
 def frame_of(columns, partitions=3):
@@ -69,7 +72,7 @@ def test_each_host_has_a_worker_and_its_own_folders(client):
 
 
 def test_random_graphs(client):
-    assert_random_graphs_are_searched(DaskLauncher(client, sorted(client.nthreads())), 10)
+    assert_random_graphs_are_searched(launcher_of(client), 10)
 
 
 @pytest.mark.parametrize("ids", [str, int], ids=["strings", "integers"])
@@ -140,9 +143,8 @@ def test_a_worker_that_restarts(client):
     assert bfs(distribute(load("path:20"), client), 0).depth == 19
 
 
-def test_a_network_that_fails_in_a_search(hosts, client, monkeypatch):
+def test_a_network_that_fails_in_a_search(hosts, client):
     """The error names the rank and its host, within the limit; once the network is back, a new graph answers."""
-    monkeypatch.setattr(on_dask, "GRACE", 2)
     whole = load("path:2000")
     graph = distribute(whole, client)
     graph.prepare()
@@ -153,7 +155,8 @@ def test_a_network_that_fails_in_a_search(hosts, client, monkeypatch):
 
     def search():
         try:
-            bfs(graph, 0)
+            with faults.in_time(1):
+                bfs(graph, 0)
         except TraversalError as error:
             errors.append(str(error))
 

@@ -5,6 +5,7 @@ import sys
 import time
 from types import SimpleNamespace
 
+import faults
 import pytest
 
 from rapids_bfs import InputError, TraversalError
@@ -16,26 +17,26 @@ from rapids_bfs.kernels.distributed import MAX_RANKS
 
 distributed = pytest.importorskip("distributed")
 
-from rapids_bfs.distributed import dask as on_dask  # noqa: E402
 from rapids_bfs.distributed import workers as remote  # noqa: E402
 from rapids_bfs.distributed.dask import DaskLauncher  # noqa: E402
 from rapids_bfs.distributed.peer_memory import at_work  # noqa: E402
 
 
-def be_impatient(token, hanging, path):
-    """Let this process's rank wait one second for others; the ``hanging`` one does not connect while a file exists."""
+def hang_and_wait(token, hanging, path):
+    """Let a rank of this process not connect while a file exists, if it is the ``hanging`` one, and wait one second for
+    it, if it is the one after that, which only waits for others to connect to it."""
     for (theirs, number), rank in list(remote._ranks.items()):
-        if theirs == token:
-            rank.timeout = 1.0
-            connect = rank.connect
+        if (theirs, number) == (token, hanging):
 
-            def hang(*arguments, connect=connect):
+            def hang(*arguments, connect=rank.connect):
                 deadline = time.monotonic() + 900
                 while os.path.exists(path) and time.monotonic() < deadline:
                     time.sleep(0.02)
                 connect(*arguments)
 
-            rank.connect = hang if number == hanging else connect
+            rank.connect = hang
+        elif (theirs, number) == (token, hanging + 1):
+            rank.timeout = 1.0
 
 
 def calls_at_work():
@@ -47,20 +48,18 @@ def rank_of(communicator):
     return communicator.rank
 
 
-def test_a_rank_that_does_not_connect(dask_client, tmp_path, monkeypatch):
+def test_a_rank_that_does_not_connect(dask_client, tmp_path):
     """It is named, and the others leave: device memory can be freed in their processes."""
-    monkeypatch.setattr(on_dask, "GRACE", 8.0)
-    launcher = DaskLauncher(dask_client, sorted(dask_client.nthreads()))
+    launcher = DaskLauncher(dask_client, sorted(dask_client.nthreads()), timeout=300.0)
     path = tmp_path / "hanging"
     path.touch()
-    dask_client.run(be_impatient, launcher.token, 1, str(path))
-    launcher.timeout = 1.0
-    with pytest.raises(TraversalError, match=r"^partition 1 of 3 \(worker .*\) does not answer: restart it"):
+    dask_client.run(hang_and_wait, launcher.token, 1, str(path))
+    says = r"^partition 1 of 3 \(worker .*\) does not answer: restart it"
+    with faults.in_time(2), pytest.raises(TraversalError, match=says):
         launcher.collect(rank_of)
     others = [worker for rank, worker in enumerate(launcher.workers) if rank != 1]
     assert set(dask_client.run(calls_at_work, workers=others).values()) == {0}
     path.unlink()
-    launcher.timeout = 300.0
     deadline = time.monotonic() + 600
     while any(dask_client.run(calls_at_work).values()):
         assert time.monotonic() < deadline

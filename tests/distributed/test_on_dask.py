@@ -17,7 +17,7 @@ from rapids_bfs.distributed.dask import DaskLauncher  # noqa: E402
 
 
 def launcher_of(dask_client, size=3):
-    return DaskLauncher(dask_client, sorted(dask_client.nthreads())[:size])
+    return DaskLauncher(dask_client, sorted(dask_client.nthreads())[:size], timeout=600)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

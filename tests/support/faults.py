@@ -3,8 +3,41 @@
 import os
 import signal
 import time
+from contextlib import contextmanager
+from unittest import mock
 
 levels = 0
+
+
+@contextmanager
+def in_time(ranks):
+    """A context in which no time passes for the client until so many ranks have answered a call, and a quarter of an
+    hour at each look at its clock from then on: whatever the machine is busy with, just the others are late."""
+    from rapids_bfs.distributed import dask
+
+    answered, seconds = 0, 0
+    outcomes, ended = dask.DaskLauncher._outcomes, dask.DaskLauncher._ended
+
+    async def outcomes_of_call(*arguments):
+        nonlocal answered
+        answered = 0
+        return await outcomes(*arguments)
+
+    def ended_and_counted(*arguments):
+        nonlocal answered
+        answered += 1
+        return ended(*arguments)
+
+    def clock():
+        nonlocal seconds
+        seconds += 900 * (answered >= ranks)
+        return seconds
+
+    with (
+        mock.patch.multiple(dask.DaskLauncher, _outcomes=outcomes_of_call, _ended=ended_and_counted),
+        mock.patch.multiple(dask, monotonic=clock, GRACE=600),
+    ):
+        yield
 
 
 def build_and_die(source, communicator, plan):
