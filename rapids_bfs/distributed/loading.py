@@ -42,16 +42,17 @@ def drawn(spec: str, devices: Any, *, seed: int = SEED, name: str | None = None)
     kind, sizes = parsed(spec)
     if isinstance(devices, str) and devices == "auto":
         drawing = DRAWN[kind](*sizes, checked=False)
-        devices = fewest_gpus(3 * 2 * drawing.m * Partitioning.of(drawing.n, 1).dtype.itemsize, drawing.n)
+        arcs_bytes = 2 * drawing.m * Partitioning.of(drawing.n, 1).dtype.itemsize
+        devices = fewest_gpus(3 * arcs_bytes, drawing.n)  # three times: unsorted, sorted, and without duplicates
         if devices <= 1:
             whole = generate(spec, seed=seed, device=CUDA if devices else CPU)
             whole.name = name or whole.name
             return whole
     launcher = launcher_for(devices)
     source = RandomEdges(spec, launcher.device, seed)
-    n, m = 1 << sizes[0], source.drawing.m
-    name = name or DRAWN[kind](0, *sizes[1:]).name.replace(":0:", f":{sizes[0]}:")
-    return from_source(source, launcher, Plan(launcher.device, n, directed=False, simple=True, edges=m, name=name))
+    drawing = source.drawing
+    plan = Plan(launcher.device, drawing.n, directed=False, simple=True, edges=drawing.m, name=name or drawing.name)
+    return from_source(source, launcher, plan)
 
 
 def fewest_gpus(arcs_bytes: int, n: int) -> int:

@@ -288,6 +288,12 @@ def test_no_option_is_dropped_beside_devices(given, options, says):
         as_graph(given, devices="cpu:2", **options)
 
 
+@pytest.mark.parametrize("devices", [{}, {"devices": "cpu:2"}, {"devices": "auto"}])
+def test_a_random_graph_of_no_possible_size_is_refused(devices):
+    with pytest.raises(InputError, match="rmat: the scale must be at least 0, not -1"):
+        load("rmat:-1", **devices)
+
+
 def test_a_graph_distributed_takes_no_options():
     graph = load("path:3", devices="cpu:2")
     assert as_graph(graph) is graph
