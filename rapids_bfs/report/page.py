@@ -47,7 +47,6 @@ def _file(name: str) -> str:
 
 def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     graph = record["graph"]
-    runs = [run for engine in ran for run in engine["runs"]]
     wrong = wrong_answers(record)
     lines = [
         f"<header><h1>{escape(graph['name'])}: breadth-first search, side by side</h1>",
@@ -61,12 +60,17 @@ def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
         name = f"<code>{escape(best['engine'])}</code>"
         lines.append(f"<p>Fastest: {name}, {duration(best['median_ms'])} for a search{compared}.</p>")
         if not wrong:
-            valid = f"All {len(runs):,} answers are valid" if len(runs) > 1 else "The answer is valid"
-            lines.append(f'<p class="good">{valid} by the rules of Graph500.</p>')
+            lines.append(all_valid(sum(len(engine["runs"]) for engine in ran)))
     lines += [f'<p class="bad">{escape(f"{engine}, {what}")}</p>' for engine, what in wrong]
     if record["interrupted"]:
         lines.append('<p class="bad">Interrupted: only finished searches are shown.</p>')
     return "\n".join(lines) + "</header>"
+
+
+def all_valid(answers: int) -> str:
+    """The line for so many answers, all of which are valid."""
+    valid = f"All {answers:,} answers are valid" if answers > 1 else "The answer is valid"
+    return f'<p class="good">{valid} by the rules of Graph500.</p>'
 
 
 def day(started: str) -> str:

@@ -8,8 +8,9 @@ from typing import Any
 from .._core import notebook
 from .._core.formatting import number
 from .charts import speed_up_chart
-from .page import conditions, data, day, document
+from .page import all_valid, conditions, data, day, document
 from .suite import compared, engines_of, suite_notes, suite_sections, suite_title
+from .table import wrong_answers
 
 CLASSES = {"red": "bad", "yellow": "bad", "": "soft"}  # by the style of a note
 
@@ -33,9 +34,10 @@ def _summary(record: dict[str, Any]) -> str:
             for name, mean in sorted(means.items(), key=lambda each: -each[1]["speed_up"])
         )
         lines.append(f"<p>Times as fast as {escape(record['baseline'])}, geometric means: {listed}.</p>")
-    runs = [run for graph in compared(record).values() for engine in graph["engines"] for run in engine["runs"]]
-    if runs and all(run["verdict"].startswith("valid") for run in runs):
-        lines.append(f'<p class="good">All {len(runs):,} answers are valid by the rules of Graph500.</p>')
+    graphs = compared(record).values()
+    answers = sum(len(engine["runs"]) for graph in graphs for engine in graph["engines"])
+    if answers and not any(map(wrong_answers, graphs)):
+        lines.append(all_valid(answers))
     lines += [f'<p class="{CLASSES[style]}">{escape(note)}</p>' for note, style in suite_notes(record)]
     return "\n".join(lines) + "</header>"
 

@@ -51,6 +51,14 @@ def test_the_page_has_a_mark_for_each_engine_and_graph(suite):
     assert HOSTILE not in text
 
 
+def test_the_page_says_whether_all_answers_are_valid(suite, tmp_path):
+    assert "All 32 answers are valid by the rules of Graph500." in suite_page(suite.to_dict())
+    one = compare_suite(["path:9"], engines="cpu", num_sources=1, keep=tmp_path / "kept.json").to_dict()
+    assert "The answer is valid by the rules of Graph500." in suite_page(one)
+    one["graphs"][0]["comparison"]["engines"][0]["runs"][0]["verdict"] = "root: 3 has no predecessor"
+    assert "by the rules of Graph500" not in suite_page(one)
+
+
 def test_a_notebook_shows_every_table(suite):
     assert suite._repr_html_().count("<table>") == 5
 
