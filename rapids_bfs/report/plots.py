@@ -106,11 +106,7 @@ def plot_sizes(comparisons: Iterable[Any]) -> Figure:
     with settings():
         figure = figure_of(7.2, 4.2)
         axes = figure.subplots()
-        for name, colour, marker, style in zip(
-            points, cycle(palette.LINES), cycle(MARKERS), cycle(STYLES), strict=False
-        ):
-            sizes, speeds = zip(*sorted(points[name]), strict=True)
-            axes.plot(sizes, speeds, label=name, color=colour, marker=marker, linestyle=style)
+        _draw_lines(axes, {name: sorted(of_sizes) for name, of_sizes in points.items()})
         _log_axis(axes.xaxis, [edges for line in points.values() for edges, _ in line])
         _log_axis(axes.yaxis, [speed for line in points.values() for _, speed in line])
         axes.set_xlabel("edges of the graph")
@@ -136,10 +132,7 @@ def plot_suite(record: Record) -> Figure:
     with settings():
         figure = figure_of(2.4 + 0.5 * len(graphs), 4.4)
         axes = figure.subplots()
-        for name, colour, marker, style in zip(
-            lines, cycle(palette.LINES), cycle(MARKERS), cycle(STYLES), strict=False
-        ):
-            axes.plot(*zip(*lines[name].items(), strict=True), label=name, color=colour, marker=marker, linestyle=style)
+        _draw_lines(axes, {name: list(ratios.items()) for name, ratios in lines.items()})
         _log_axis(axes.yaxis, [1, *(ratio for line in lines.values() for ratio in line.values())])
         axes.set_xticks(range(len(graphs)), [name.replace("$", r"\$") for name in graphs], rotation=45, ha="right")
         axes.set_ylabel(f"speed relative to {record['baseline']} (ratio of medians)")
@@ -147,6 +140,14 @@ def plot_suite(record: Record) -> Figure:
         axes.grid(color="#E5E5E5")
         figure.legend(loc="outside right upper", frameon=False)
     return figure
+
+
+def _draw_lines(axes: Axes, points: dict[str, list[tuple[int, float]]]) -> None:
+    """A line through the points of each name, with a colour, marker and dashes of its own."""
+    for (name, pairs), colour, marker, style in zip(
+        points.items(), cycle(palette.LINES), cycle(MARKERS), cycle(STYLES), strict=False
+    ):
+        axes.plot(*zip(*pairs, strict=True), label=name, color=colour, marker=marker, linestyle=style)
 
 
 def _records(comparisons: Any) -> list[Record]:
