@@ -126,7 +126,3 @@ def _say(text: str) -> None:
     with suppress(OSError):
         if text:
             messages.print(message(text), soft_wrap=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -189,7 +189,7 @@ def now() -> str:
 def command_line() -> str:
     """The command line of this process, without the program's folder."""
     program = os.path.basename(sys.argv[0]) or "python"
-    return shlex.join(["rapids-bfs" if program in ("cli.py", "__main__.py") else program, *sys.argv[1:]])
+    return shlex.join(["rapids-bfs" if program == "__main__.py" else program, *sys.argv[1:]])
 
 
 def sample_sources(graph: Any, count: int, seed: int = SEED) -> np.ndarray:
