@@ -156,8 +156,8 @@ def networkx_table(record: Record) -> Table:
 
 
 OURS, THEIRS = "rapids_bfs", "cugraph"
-ENOUGH_S, MAX_RUNS = 0.5, 5  # of one call, but
-AT_LEAST_S, LEAST_RUNS = 3.0, 3  # at least, of a shorter one: the garbage collector may run during one of them
+ENOUGH_S, MAX_RUNS = 0.5, 5  # no run of a call starts after so long, or so many
+AT_LEAST_S, LEAST_RUNS = 3.0, 3  # so long where there are fewer runs: the garbage collector may slow one of them
 MORE_FROM_ONE = ("bfs_predecessors", "generic_bfs_edges", "single_target_shortest_path", "ego_graph", "shortest_path")
 MORE_FROM_ONE += ("single_target_shortest_path_length", "shortest_path_length", "ancestors", "node_connected_component")
 MORE_BETWEEN = ("bidirectional_shortest_path", "shortest_path_length")

@@ -103,7 +103,7 @@ def as_graph(
         the type or file says, else directed edges; the graph counts as undirected if they are symmetric.
     name : str, optional
     device : "cpu" or "cuda", optional
-        Where the graph is to be. Default: a graph from arrays of a device is there, others are on "cpu".
+        Where to put the graph. By default a graph of arrays on a device stays there, and any other is on "cpu".
     adjacency : "device" or "pinned"
         With "pinned", a graph on "cuda" keeps its adjacency in pinned host memory, where there is more room.
     devices : int, str or list of int, optional

@@ -46,7 +46,7 @@ def _possible(root: str, controller: str) -> Iterator[tuple[int, str]]:
 
 
 def content(file: str) -> bytes:
-    """What is in the file; nothing if it is not there or not to be read."""
+    """The content of the file; empty if it does not exist or cannot be read."""
     with suppressed(OSError), open(file, "rb", buffering=0) as opened:
         return opened.read()
     return b""

@@ -35,7 +35,7 @@ def from_dict(
 ) -> Graph:
     """A graph from a mapping of vertex ids to their neighbours' ids, whose order is kept.
 
-    A neighbour that is no key is a vertex too. An id may be anything that is hashable, but None. If all ids are
+    A neighbour that is no key is a vertex too. An id may be anything hashable except None. If all ids are
     integers from 0 on, vertices are in ascending order, and if these are 0..n-1 the ids are the vertices; otherwise
     vertices come in the order of the keys, then that of the neighbours. ``directed``: True keeps the edges as they are,
     False adds the reversed ones unless they are there, None keeps them and calls the graph undirected if they are

@@ -85,7 +85,7 @@ def from_cudf(
 
 
 def _column(series: Any) -> Any:
-    """A column as CuPy's array if it is of numbers or bools, all of which are there; else as Arrow's, on the host."""
+    """A column of numbers or bools without nulls as an array of CuPy; any other as one of Arrow, on the host."""
     if series.dtype.kind in "biuf" and not series.null_count:
         return series.values
     return series.to_arrow()

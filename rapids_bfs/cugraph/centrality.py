@@ -65,10 +65,10 @@ def betweenness_centrality(
 
     Notes
     -----
-    Of k vertices the betweenness is scaled as in NetworkX 3.5 and later, and as in cuGraph but for two cases: with k of
-    n - 1, cuGraph scales the k vertices as all others; and where a vertex is on no path between two others, n being at
-    most 2, cuGraph divides by 0. Of a list of ids that do not ascend, cuGraph 26.10 may leave sources out of the sums.
-    Other vertices are drawn than in cuGraph for the same seed.
+    Betweenness from k vertices is scaled as in NetworkX 3.5 and later, and as in cuGraph with two exceptions: with k of
+    n - 1, cuGraph scales the k vertices as all others; and with n at most 2, where no vertex can be between two others,
+    cuGraph divides by 0. If a list of ids does not ascend, cuGraph 26.10 may leave sources out of the sums. For the
+    same seed, other vertices are drawn than in cuGraph.
     """
     if seed is not None:
         warnings.warn(SEED, UserWarning, stacklevel=2)

@@ -93,7 +93,7 @@ def dataset(name: str) -> Dataset:
 
 
 def meant_by(name: str) -> str:
-    """What to say about ``name``, which is none of a dataset, if it is like one; else nothing."""
+    """The end of a message that no dataset is called ``name``: a hint if one has a similar name, else nothing."""
     collection = name.lower()
     if collection in COLLECTIONS:
         first = next(each for each in _table() if each.startswith(f"{collection}:"))

@@ -238,7 +238,7 @@ def in_order(value):
 
 
 def close(one, other, *, strict=False):
-    """Are these equal, floats but for the last digits? ``strict``: no integer is equal to a float."""
+    """Are these equal, floats up to their last digits? ``strict``: no integer is equal to a float."""
     if isinstance(one, float) or isinstance(other, float):
         return (
             isinstance(one, float | int)

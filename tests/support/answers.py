@@ -48,7 +48,7 @@ def of_everything():
 
 
 def same(one, other):
-    """Are they equal, sums of floats but for rounding?"""
+    """Are they equal, sums of floats up to rounding?"""
     if one.keys() != other.keys():
         return False
     return all(

@@ -100,7 +100,7 @@ def test_rows_send_what_sets_of_neighbours_say():
 
 @pytest.mark.parametrize("size", [1, 3, 16])
 def test_rows_count_what_the_engine_counts(size):
-    """By level and rank: the log agrees with the search's own counters, but for objects, which these leave out."""
+    """By level and rank: the log agrees with the search's own counters, except for objects, which these leave out."""
     ((result, log),) = by_rows(load("rmat:9"), size, [int(sample_sources(load("rmat:9"), 1)[0])])
     needed = np.zeros((len(result.trace), size), np.int64)
     for each in log:

@@ -199,7 +199,7 @@ def gather(values: np.ndarray, indices: np.ndarray, gathered: np.ndarray) -> Non
 
 def _bounds(ends: tuple[np.ndarray, ...], threads: int, n: int) -> np.ndarray:
     """The bounds (threads + 1, ascending from 0 to n) of ranges of vertices that have about equally many of these ends:
-    in a block of edges that are sorted, or beside hubs, ranges of equally many vertices have not."""
+    in a block of edges that are sorted, or beside hubs, ranges of equally many vertices do not."""
     if threads == 1:
         return np.array([0, n])
     sample = np.sort(np.concatenate([each[:: len(each) // SAMPLE + 1] for each in ends]).astype(np.int64))

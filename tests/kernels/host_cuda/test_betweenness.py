@@ -26,7 +26,7 @@ def host(monkeypatch):
 
 
 def assert_right(graph, sources, is_target=None, seed=0, blocks=2, **tuning):
-    """With endpoints and for arcs; the sums of vertices are those with endpoints but for whole numbers."""
+    """With endpoints and for arcs. The sums without endpoints, which differ by whole numbers, follow from these."""
     is_target = np.ones(graph.num_vertices, bool) if is_target is None else is_target
     expected = registered()["cpu"].prepare_betweenness(graph, "direction-optimizing")
     prepared = Brandes(graph, HostDevice(seed, blocks=blocks), replace(SMALL, grid=blocks, **tuning))
