@@ -171,6 +171,40 @@ finally:
     )
 
 
+def test_a_fork_while_another_thread_is_inside_of_each_search():
+    """`test_forks_while_other_threads_are_inside` forks at any moment; here all locks of searches are taken."""
+    run(
+        BEGIN
+        + """
+import signal
+from contextlib import ExitStack
+from rapids_bfs import betweenness, bfs_batch
+graph = generate("rmat:10")
+def answer():
+    batch, central = bfs_batch(graph, range(9), engine="cpu"), betweenness(graph, [1], engine="cpu")
+    return [bfs(graph, 1, engine="cpu").depth, batch.distances.tolist(), central.tolist()]
+expected = answer()
+locks = [traversal.lock for traversal in graph.traversals.values()]
+assert len(locks) == 3
+taken, forked = threading.Event(), threading.Event()
+def hold():
+    with ExitStack() as held:
+        for lock in locks:
+            held.enter_context(lock)
+        taken.set()
+        forked.wait()
+thread = threading.Thread(target=hold)
+thread.start()
+taken.wait()
+try:
+    assert in_child(lambda: signal.alarm(60) or answer()) == expected  # it ends a child that waits forever
+finally:
+    forked.set()
+    thread.join()
+"""
+    )
+
+
 def test_forks_while_another_thread_compiles(tmp_path):
     run(
         BEGIN
