@@ -48,12 +48,13 @@ if sys.version_info < (3, 12):  # where `cached_property` holds a lock while it 
     _cached_properties: list[cached_property[Any]] = []
 
     def _find_cached_properties() -> None:
-        """Look for those of our classes. Other threads may import modules meanwhile."""
+        """Look for those of our classes. Other threads may import modules meanwhile, or fork: a child of theirs then
+        has all of them or none, and looks itself."""
         _cached_properties.clear()
         ours = [module for name, module in sys.modules.copy().items() if name.partition(".")[0] == "rapids_bfs"]
         classes = {each for module in ours for each in [*vars(module).values()] if isinstance(each, type)}
         attributes = [each for found in classes for each in [*vars(found).values()]]
-        _cached_properties.extend(each for each in attributes if isinstance(each, cached_property))
+        _cached_properties[:] = [each for each in attributes if isinstance(each, cached_property)]
 
     @in_each_child
     def _unlock_cached_properties() -> None:

@@ -229,17 +229,27 @@ def at_work() -> AtWork:
     return AtWork()
 
 
-@cache
 def freeing() -> SimpleQueue[Callable[[], bool]]:
     """A queue of functions that free memory. A thread calls each until it returns True, or the process ends."""
+    with _beginning:  # two ranks that ask at the same time would start two threads, of which `_end` ends one
+        return _begun()
+
+
+@cache
+def _begun() -> SimpleQueue[Callable[[], bool]]:
     jobs: SimpleQueue[Callable[[], bool]] = SimpleQueue()
     start_thread(_work, jobs)
     return jobs
 
 
+_beginning = threading.RLock()
+
+
 def _renew() -> None:
     """Make these before any thread asks: two that ask at the same time would get two."""
-    for each in (process, at_work, freeing):
+    global _beginning
+    _beginning = threading.RLock()
+    for each in (process, at_work, _begun):
         each.cache_clear()
     process(), at_work()
 
@@ -251,7 +261,7 @@ in_each_child(_renew)
 @atexit.register
 def _end() -> None:
     """End the thread that frees memory: CUDA and NCCL are unloaded next, and a thread inside them would crash."""
-    if freeing.cache_info().currsize:
+    if _begun.cache_info().currsize:
         ended = threading.Event()
         freeing().put(partial(_stop, ended))
         ended.wait(PARTING)

@@ -289,8 +289,8 @@ class TestOnWorkers:
         with pytest.raises(
             InputError, match=r"^frame: this task holds the only thread of worker tcp://.*worker_client"
         ):
-            dask_client.submit(searched_in_a_task, nullcontext, pure=False).result(120)
-        found = dask_client.submit(searched_in_a_task, distributed.worker_client, pure=False).result(120)
+            dask_client.submit(searched_in_a_task, nullcontext, pure=False).result(600)
+        found = dask_client.submit(searched_in_a_task, distributed.worker_client, pure=False).result(600)
         assert found == {0: 0, 1: 1, 2: 2}
 
     def test_an_error_keeps_nothing(self, dask_client):

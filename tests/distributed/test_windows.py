@@ -10,6 +10,8 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from types import SimpleNamespace
 from unittest import mock
 
@@ -23,7 +25,7 @@ from rapids_bfs._core.cuda import driver, nvml
 from rapids_bfs._core.cuda.peer_access import obstacle_of_all
 from rapids_bfs.distributed import peer_memory, search
 from rapids_bfs.distributed.communicators import Aborted, ThreadCommunicator
-from rapids_bfs.distributed.peer_memory import GRANULARITY, AtWork, Lease, at_work, hold, release
+from rapids_bfs.distributed.peer_memory import GRANULARITY, AtWork, Lease, at_work, freeing, hold, release
 from rapids_bfs.distributed.windows import Location, open_windows, unfit
 
 TIMEOUT = 300.0
@@ -292,6 +294,22 @@ def test_work_that_an_interrupt_keeps_from_its_end_does_not_keep_memory():
 
     threading.Thread(target=free, daemon=True).start()
     assert freed.wait(TIMEOUT)
+
+
+def test_ranks_that_free_first_at_once_share_a_thread(monkeypatch):
+    """Each had its own, and one of them was left inside of CUDA at the end of the process."""
+    monkeypatch.setattr(peer_memory, "_begun", cache(peer_memory._begun.__wrapped__))
+    together, started = threading.Barrier(4), []
+
+    def start_thread(work, jobs):
+        started.append(jobs)
+        time.sleep(0.1)
+
+    monkeypatch.setattr(peer_memory, "start_thread", start_thread)
+    with ThreadPoolExecutor(4) as ranks:
+        found = [*ranks.map(lambda _: together.wait(TIMEOUT) is None or freeing(), range(4))]
+    assert len(started) == 1
+    assert all(jobs is started[0] for jobs in found)
 
 
 def test_the_process_ends_after_what_is_being_freed():

@@ -81,7 +81,7 @@ for fault in FAULTS:
     wall_seconds = 3 if fault.startswith("time.sleep") else 300
     cpu_seconds = 1 if fault.startswith("while") else 300
     server = Server(check, cpu_seconds=cpu_seconds, wall_seconds=wall_seconds, megabytes=100)
-    outcomes = [server.run("a.txt", data.encode()) for data in (fault, "")]
+    outcomes = [server.run("a.txt", fault.encode()), Server(check, megabytes=100).run("a.txt", b"")]
     found[fault] = [(outcome.kind, outcome.is_finding) for outcome in outcomes]
 print(json.dumps(found))
 """

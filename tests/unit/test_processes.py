@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import sys
 
 import pytest
 from programs import LAYERS, WITHOUT_OPENMP, run
@@ -248,6 +249,26 @@ assert (bfs_batch(graph, range(200), engine="cpu").distances == expected).all()
 if children == [0]:
     os._exit(0)
 assert os.waitpid(children[0], 0)[1] == 0
+"""
+    )
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="cached properties have no locks from Python 3.12 on")
+def test_a_fork_while_another_thread_forks_finds_all_locks_of_cached_properties_or_none():
+    """None if that thread is looking for them: then the child looks itself. Of some, it did not."""
+    run(
+        BEGIN
+        + """
+from functools import cached_property
+from rapids_bfs._core import forks
+there = set()
+class Noting(type):
+    def __instancecheck__(cls, attribute):
+        there.add(len(forks._cached_properties))
+        return type(attribute) is cached_property
+forks.cached_property = Noting("Noting", (), {})
+forks._find_cached_properties()
+assert there == {0} and len(forks._cached_properties) > 1
 """
     )
 
