@@ -211,7 +211,7 @@ class TestOnWorkers:
         with dask_client.as_current(), dask.config.set({"scheduler": dask_client, "dataframe.convert-string": False}):
             yield
 
-    @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
     @given(
         st.data(),
         edge_lists(min_vertices=1, max_vertices=20, max_edges=60),

@@ -7,12 +7,12 @@ import sys
 import pytest
 
 TEST = """\
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from rapids_bfs import bfs
 from rapids_bfs.testing import assert_same_distances, assert_valid_bfs, graphs
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(graph=graphs(min_vertices=1))
 def test_search(bfs_engine, graph):
     result = bfs(graph, 0, engine=bfs_engine)
