@@ -48,7 +48,7 @@ UNWRITABLE = re.compile(r"[#%].*|.*[\s\"\0].*|", re.DOTALL)  # ids that white-sp
 
 @dataclass
 class Start:
-    """The facts in the lines before the first edge, and the type of the ids there."""
+    """The facts in the lines before the first edge, the type of the ids there, and how many edges follow."""
 
     lines: int = 0
     columns: int | None = 2  # None: any number; the first two are read
@@ -58,6 +58,7 @@ class Start:
     bipartite: bool = False
     type: pa.DataType = field(default_factory=pa.int64)
     edge: str = ""  # the line of the first edge
+    rows: int = 0  # how many edges there are, once they have been read
     doubtful: bool = False  # are the ids of the second edge numbers, unlike those of the first?
 
     def note(self, comment: str) -> None:
@@ -130,29 +131,30 @@ def _doubt(start: Start, graph: Graph) -> str:
         return ", and all ids for strings: if it is a header or a comment, write # in front of it"
     if len(fields) > 2 and BETWEEN.fullmatch(fields[1]):
         return f" to {quoted(fields[1])}: write the two ids of an edge with nothing but white space in between"
-    if start.directed is None and pa.types.is_integer(start.type) and _may_count(fields, graph):
+    if start.directed is None and pa.types.is_integer(start.type) and _may_count(fields, start.rows, graph):
         return ", though it may count vertices and edges: if it does, write # in front of it"
     return ""
 
 
-def _may_count(fields: list[str], graph: Graph) -> bool:
-    """May the line of the first edge count vertices and edges? Then as many edges follow, three at least, and no id in
-    them is larger than the number of vertices."""
-    if len(fields) != 2 or int(fields[1]) < 3:
+def _may_count(fields: list[str], rows: int, graph: Graph) -> bool:
+    """May the line of the first edge, of all ``rows``, count vertices and edges? Then as many edges follow, three at
+    least, and the ids in them are below the number of vertices, or count from 1 up to it."""
+    if len(fields) != 2 or int(fields[1]) != rows - 1 or rows < 4:
         return False
     vertices, edges = map(int, fields)
-    rows = edges + 1
-    if not rows <= graph.num_arcs <= 2 * rows:  # most files; loops are counted for the others alone
-        return False
-    mirrored = graph.num_arcs + graph.num_loops == 2 * rows
-    if not mirrored and graph.num_arcs != rows:
+    mirrored = graph.num_arcs > rows
+    if not (mirrored or graph.directed or vertices == edges):  # each line has its opposite, so this one is an edge too
         return False
     ids = np.arange(len(graph)) if graph.labels is None else graph.labels
-    place = graph.vertex_of(edges)
-    occurrences = graph.offsets[place + 1] - graph.offsets[place] + np.count_nonzero(graph.targets == place)
-    if occurrences == 1 + mirrored:  # it is in the first line alone
-        ids = np.delete(ids, place)
-    return bool(ids[-1] <= vertices)
+    in_first = 2 if vertices == edges else 1 + mirrored
+    ends = [graph.vertex_of(vertices), graph.vertex_of(edges)]
+    ids = np.delete(ids, [end for end in ends if _occurrences(graph, end) == in_first])
+    return bool(ids[-1] <= vertices - (ids[0] == 0))
+
+
+def _occurrences(graph: Graph, vertex: int) -> int:
+    """How often a vertex is an end of an arc."""
+    return int(graph.offsets[vertex + 1] - graph.offsets[vertex] + np.count_nonzero(graph.targets == vertex))
 
 
 def read_gap(file: File, *, directed: bool | None = None) -> Graph:
@@ -186,6 +188,7 @@ def _batches(file: File, start: Start) -> Iterator[Columns]:
     if start.columns is not None and start.columns > WIDEST:
         raise ValueError("there are too many columns to compare")
     strings, integers = pa.types.is_large_string(start.type), pa.types.is_integer(start.type)
+    start.rows = 0
     with (
         file.text(comments=COMMENTS) as text,
         text.columns(
@@ -204,6 +207,7 @@ def _batches(file: File, start: Start) -> Iterator[Columns]:
             if integers and len(chunk) and not all(chunk[column].dtype.kind in "iu" for column in (0, 1)):
                 raise ValueError("an id is not an integer, as those of the first edge are")
             source, target = (pa.array(chunk[column], from_pandas=True) for column in (0, 1))
+            start.rows += len(chunk)
             yield (source, target) if strings or integers else (parse_ids(source, ""), parse_ids(target, ""))
 
 

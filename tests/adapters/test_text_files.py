@@ -421,6 +421,7 @@ def test_ids_that_differ_in_white_space_alone_are_doubted(edges, doubted, tmp_pa
         *(("4 6", "0 1,0 2,0 3,1 2,1 3,2 3", True), ("9 3", "0 1 0.5,1 2 0.5,2 3 0.5", True)),
         *(("4 3", "0 1,1 2,2 5", False), ("0 3", "0 1,1 2,2 3", False), ("4 2", "0 1,1 2,2 3", False)),
         *(("4 3", "0 1,1 2", False), ("2 1", "0 1", False), ("4 3 1", "0 1 1,1 2 1,2 3 1", False)),
+        *(("4 3", "0 1,1 4,2 3", False), ("4 3", "1 4,4 2,2 3", True), ("3 3", "0 1,1 2,3 0", False)),
     ],
 )
 @pytest.mark.parametrize("directed", [None, True, False])
@@ -431,6 +432,13 @@ def test_a_line_that_may_count_vertices_and_edges_is_doubted(first, edges, doubt
     with pytest.warns(UserWarning, match=said) if doubted else nullcontext():
         read(write(tmp_path / "a.txt", lines), directed=directed)
     read(write(tmp_path / "b.txt", f"# {lines}"))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_line_whose_opposite_follows_counts_nothing(tmp_path):
+    """Nor in a list of twice as many lines."""
+    assert read(write(tmp_path / "a.txt", "4 3\n1 2\n2 1\n3 4\n")).num_edges == 2
+    assert read(write(tmp_path / "a.txt", "4 3\n3 4\n3 2\n2 3\n3 1\n1 3\n1 2\n2 1\n")).num_edges == 4
 
 
 @pytest.mark.parametrize("line", ["0 -> 1", "a -- b", "a = b", "0 <-> 1 2.5", "a : b"])
