@@ -360,6 +360,7 @@ def test_a_header_without_doubt(text, options, tmp_path):
         ("u,1\n1,2\n", {}, True),
     ],
 )
+@pytest.mark.filterwarnings("error")
 def test_a_header_read_as_an_edge_is_doubted(text, options, doubted, tmp_path):
     path = write(tmp_path / "a.csv", text)
     said = "its first row, 'u' and '[v1]', is taken for an edge, and all ids for strings: if it is a header, read it"
@@ -374,6 +375,7 @@ def test_a_header_read_as_an_edge_is_doubted(text, options, doubted, tmp_path):
         *(("a b", "1 c", False), ("a b", "c d", False), ("a b", "", False), ("a 1", "1 2", True)),
     ],
 )
+@pytest.mark.filterwarnings("error")
 def test_a_header_above_white_space_is_doubted(first, second, doubted, tmp_path):
     path = tmp_path / "edges.txt"
     path.write_text(f"# comment\n{first}\n\n# another\n{second}\n")
@@ -407,6 +409,7 @@ def test_comments_of_both_kinds_anywhere(signs: str, name: str, first: str, seco
         *(("ann, bob\n", ""), ("1, 2\n2, 3\n", ""), ("new york,bob\nbob,newyork\n", ""), ('"a"," "\n" ","b"\n', "")),
     ],
 )
+@pytest.mark.filterwarnings("error")
 def test_ids_that_differ_in_white_space_alone_are_doubted(edges, doubted, tmp_path):
     """Paths ended at them without a word."""
     path = write(tmp_path / "a.csv", f"source,target\n{edges}")
@@ -425,6 +428,7 @@ def test_ids_that_differ_in_white_space_alone_are_doubted(edges, doubted, tmp_pa
     ],
 )
 @pytest.mark.parametrize("directed", [None, True, False])
+@pytest.mark.filterwarnings("error")
 def test_a_line_that_may_count_vertices_and_edges_is_doubted(first, edges, doubted, directed, tmp_path):
     """It was an edge without a word."""
     lines = "\n".join([first, *edges.split(",")])
