@@ -1,8 +1,9 @@
 """Edge lists as text: two white-space separated ids a line, as SNAP, KONECT and the GAP Benchmark Suite write them.
 
 Lines that begin with # or % are comments, further columns are ignored. A file whose lines hold different numbers of ids
-is an adjacency list, and refused. Files that we write state what the edges alone do not, in a comment
-``# rapids_bfs directed=true`` or ``# rapids_bfs directed=true vertices=N``.
+is an adjacency list, and refused; one whose lines hold equally many is doubted if they are likely neighbours. Files
+that we write state what the edges alone do not, in a comment ``# rapids_bfs directed=true`` or
+``# rapids_bfs directed=true vertices=N``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -17,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from .._core.arguments import quoted
+from .._core.csr.building import BLOCK
 from ..errors import InputError, warn
 from ..graph import Graph
 from ._csv import INTEGER, NUMBER, is_unlike, parse_id, parse_ids, refuse_numbers_as_strings, type_of_ids
@@ -42,6 +45,7 @@ UNDIRECTED = re.compile(r"#\s*undirected graph\b|%\s*sym\b", re.IGNORECASE)  # S
 BIPARTITE = re.compile(r"%\s*bip\b", re.IGNORECASE)  # KONECT
 BY_NETWORKX = re.compile(r"[#%] GMT \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}", re.ASCII)  # above its adjacency lists
 WIDEST = 8  # columns that are read in full, to check that all lines have the same number
+MOST_DATA = 2  # columns with a weight and a time, as KONECT has them; more are hardly all ids by chance
 BETWEEN = re.compile("[-=<>~|:]+")  # as other programs write between the ids of an edge
 UNWRITABLE = re.compile(r"[#%].*|.*[\s\"\0].*|", re.DOTALL)  # ids that white-space separated text cannot hold
 
@@ -119,12 +123,12 @@ def read_snap(file: File, *, vertices: int | None = None, directed: bool | None 
         )
     directed = start.directed if directed is None else directed
     graph = _read(file, start, start.vertices if vertices is None else vertices, directed)
-    if doubt := _doubt(start, graph):
+    if doubt := _doubt(file, start, graph):
         warn(f"{file}: its first line, {quoted(start.edge)}, is taken for an edge{doubt}")
     return graph
 
 
-def _doubt(start: Start, graph: Graph) -> str:
+def _doubt(file: File, start: Start, graph: Graph) -> str:
     """What to say about the first line if it may be none of an edge; nothing if it is one."""
     fields = FIELD.findall(start.edge)
     if start.doubtful:
@@ -133,6 +137,10 @@ def _doubt(start: Start, graph: Graph) -> str:
         return f" to {quoted(fields[1])}: write the two ids of an edge with nothing but white space in between"
     if start.directed is None and pa.types.is_integer(start.type) and _may_count(fields, start.rows, graph):
         return ", though it may count vertices and edges: if it does, write # in front of it"
+    if start.directed is None and len(fields) > 2 and 4 <= start.rows <= min(graph.num_vertices, BLOCK):
+        lines = _integers(file, start, len(fields))
+        if lines is not None and _may_be_neighbors(lines):
+            return f", and the ids after the first two are ignored: if this is {ADJACENCY}"
     return ""
 
 
@@ -155,6 +163,32 @@ def _may_count(fields: list[str], rows: int, graph: Graph) -> bool:
 def _occurrences(graph: Graph, vertex: int) -> int:
     """How often a vertex is an end of an arc."""
     return int(graph.offsets[vertex + 1] - graph.offsets[vertex] + np.count_nonzero(graph.targets == vertex))
+
+
+def _integers(file: File, start: Start, columns: int) -> np.ndarray | None:
+    """The lines of at most a block of edges in full, if they are integers, ``columns`` in each."""
+    options = {"names": range(columns), "skiprows": start.lines, "comment": start.sign}
+    with suppress(ValueError), file.text(comments=COMMENTS) as text, text.columns(**options) as chunks:
+        chunk = next(chunks)
+        if all(kind == "i" for kind in (dtype.kind for dtype in chunk.dtypes)):
+            lines: np.ndarray = chunk.to_numpy()
+            return lines
+    return None
+
+
+def _may_be_neighbors(lines: np.ndarray) -> bool:
+    """May each line hold a vertex and all its neighbours, though weights follow two ids as well? Then each vertex has
+    one line, no line holds an id twice, and the neighbours of few are symmetric, as those of an undirected graph."""
+    ids = np.unique(lines[:, 0])
+    repeated = np.diff(np.sort(lines, axis=1), axis=1) == 0
+    if len(ids) < len(lines) or repeated.any() or not np.isin(lines, ids).all():
+        return False
+    if lines.shape[1] > MOST_DATA + 2:
+        return True
+    places = np.searchsorted(ids, lines)
+    vertices, neighbors = places[:, :1], places[:, 1:]
+    arcs, opposite = vertices * len(ids) + neighbors, neighbors * len(ids) + vertices
+    return np.array_equal(np.sort(arcs, axis=None), np.sort(opposite, axis=None))
 
 
 def read_gap(file: File, *, directed: bool | None = None) -> Graph:

@@ -445,6 +445,29 @@ def test_a_line_whose_opposite_follows_counts_nothing(tmp_path):
     assert read(write(tmp_path / "a.txt", "4 3\n3 4\n3 2\n2 3\n3 1\n1 3\n1 2\n2 1\n")).num_edges == 4
 
 
+CYCLE = ["1 4 2", "3 2 4", "2 3 1", "4 1 3"]  # each vertex with its neighbours
+NEAREST = [f"{i} {(i + 1) % 9} {(i + 2) % 9} {(i + 4) % 9} {(i + 5) % 9}" for i in range(9)]
+ALL = [" ".join("123456789"[i:] + "123456789"[:i]) for i in range(9)]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("lines", "doubted"),
+    [
+        *((CYCLE, True), (["# a", *CYCLE[:2], "", "# b", *CYCLE[2:]], True), (NEAREST, True)),
+        *((sorted(CYCLE), True), (ALL, True)),
+        *((["% sym", *CYCLE], False), (CYCLE[:3], False), ([*CYCLE, "1 3 4"], False), ([*CYCLE, "5 1 4"], False)),
+        *(([f"{line}.5" for line in CYCLE], False), ([line[:-1] + "1" for line in CYCLE], False)),
+        *(([line[:5] for line in NEAREST], False), ([f"{line} 1" for line in CYCLE], False)),
+    ],
+)
+@pytest.mark.parametrize("directed", [None, True, False])
+def test_lines_that_may_hold_all_neighbors_are_doubted(lines, doubted, directed, tmp_path):
+    said = "an edge, and the ids after the first two are ignored: if this is an adjacency list: read it with nx.read_ad"
+    with pytest.warns(UserWarning, match=said) if doubted else nullcontext():
+        read(write(tmp_path / "a.txt", "\n".join(lines)), directed=directed)
+
+
 @pytest.mark.parametrize("line", ["0 -> 1", "a -- b", "a = b", "0 <-> 1 2.5", "a : b"])
 def test_signs_between_ids_are_doubted(line, tmp_path):
     with pytest.warns(UserWarning, match=f"first line, '{line}', is taken for an edge to '{line.split()[1]}': write"):
