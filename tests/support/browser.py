@@ -40,6 +40,7 @@ class Page:
         self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.ask(f"{domain}.enable")
+        self.ask("Page.setLifecycleEventsEnabled", enabled=True)
 
     def __enter__(self):
         return self
@@ -81,9 +82,14 @@ class Page:
         self.ask("Emulation.setScrollbarsHidden", hidden=True)
         self.ask("Emulation.setEmulatedMedia", features=features)
         self.events.clear()
-        self.ask("Page.navigate", url=path.resolve().as_uri())
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+        loader = self.ask("Page.navigate", url=path.resolve().as_uri())["loaderId"]
+        while not self._loaded(loader):
             self._next()
+
+    def _loaded(self, loader):
+        """Has this page been loaded? A busy machine may still load the empty one before it."""
+        told = [event["params"] for event in self.events if event["method"] == "Page.lifecycleEvent"]
+        return any((each["loaderId"], each["name"]) == (loader, "load") for each in told)
 
     def run(self, script):
         """The value of a JavaScript expression."""
