@@ -127,6 +127,12 @@ class Comparison(Mapping[str, EngineRuns]):
         The levels of a search from the first source.
     interrupted : bool
         Ctrl-C ended it early; finished runs are kept.
+    seed : int or None
+        The sources were drawn with it; None if they were given.
+    command : str
+        The command line of the process.
+    started : str
+        The time in UTC, in the format of ISO 8601.
     machine, versions : dict
         The machine, and the versions of the packages on it.
     """

@@ -47,6 +47,10 @@ class SuiteComparison(Mapping[str, Row]):
         Ctrl-C ended it early; the results so far are kept.
     kept : str
         The file in which the results are kept.
+    command : str
+        The command line of the process.
+    started : str
+        The time in UTC, in the format of ISO 8601.
     machine, versions : dict
         The machine, and the versions of the packages on it.
     """
