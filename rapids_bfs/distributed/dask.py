@@ -51,10 +51,9 @@ class DaskLauncher(Launcher):
         self._epoch = 0  # how many times they have connected
         self._names = [f"partition {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
         self._values(lambda: self._outcomes({rank: self._equipped(rank) for rank in range(self.size)}))
-        places = device, self.workers, self._names, timeout
         with suppress(ValueError):  # the scheduler is not allowed to load plugins
             ask_scheduler(client, partial(client.register_plugin, _downscaling_guard()))
-        given = [(self.token, rank, *places) for rank in range(self.size)]
+        given = [(self.token, rank, device, self.workers, self._names, timeout) for rank in range(self.size)]
         self._rank_futures = self._tasks(Rank, given, actor=True)
         self._values(lambda: self._outcomes({rank: self._made(rank) for rank in range(self.size)}, timeout))
 
