@@ -32,7 +32,8 @@ TIMEOUT = 300.0
 
 
 @pytest.fixture
-def cuda(monkeypatch):
+def cuda(monkeypatch, tmp_path):
+    monkeypatch.setattr(peer_memory, "FOLDERS", (tmp_path,))  # the system's are those of all processes
     cuda = FakeCuda().install(monkeypatch)
     yield cuda
     nothing_left(cuda)
