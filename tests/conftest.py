@@ -236,15 +236,16 @@ def pytest_runtest_teardown(nextitem):
 
 
 @pytest.fixture
-def dask_client():
+def dask_client(monkeypatch):
     """The client of a cluster that all tests of `DASK` share, all of whose workers are there.
 
     A nanny that has not heard yet that its worker runs does not start another when that is killed.
     """
     client = dask_cluster()
+    monkeypatch.setattr("rapids_bfs.distributed.dask.GRACE", 600)  # a busy worker may hear late that another failed
     client.wait_for_workers(WORKERS, timeout=300)
     deadline = time.monotonic() + 300
-    nannies = client.cluster.workers.values()
+    nannies = list(client.cluster.workers.values())
     while any(nanny.process is None or nanny.process.status.name != "running" for nanny in nannies):
         assert time.monotonic() < deadline
         time.sleep(0.01)

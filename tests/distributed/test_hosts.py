@@ -40,8 +40,9 @@ def cluster():
 
 
 @pytest.fixture
-def client(cluster):
+def client(cluster, monkeypatch):
     """With both workers, whatever happened to one before."""
+    monkeypatch.setattr("rapids_bfs.distributed.dask.GRACE", made.PATIENCE)
     cluster[1].wait_for_workers(2, timeout=made.PATIENCE)
     return cluster[1]
 
