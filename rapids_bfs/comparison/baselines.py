@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -135,14 +134,16 @@ class _CuGraphDask(Baseline):
 
 @dataclass(frozen=True)
 class _Limited(Baseline):
-    """An engine that skips graphs with more than ``largest`` of the edges or vertices that ``count`` counts."""
+    """An engine that skips graphs with more than ``largest`` of the ``counted``, "arcs" or "vertices"."""
 
-    count: Callable[[Graph], int]
+    counted: str
     largest: int
     why: str
 
     def skip_reason(self, graph: Graph) -> str | None:
-        return None if self.count(graph) <= self.largest else f"more than {self.largest:,} {self.why}"
+        if getattr(graph, f"num_{self.counted}") <= self.largest:
+            return None
+        return f"more than {self.largest:,} {self.counted} {self.why}: ask for this engine by name to wait for it"
 
 
 class _NumbaCUDA(Baseline):
@@ -158,17 +159,11 @@ UNKNOWN = Baseline()
 KNOWN = {
     "cugraph": _CuGraph(),
     "cugraph-dask": _CuGraphDask(),
-    "networkx": _Limited(
-        attrgetter("num_arcs"), 5_000_000, "edges take minutes to build: ask for this engine by name to wait for them"
-    ),
+    "networkx": _Limited("arcs", 5_000_000, "take minutes to build"),
     "numba-cuda": _NumbaCUDA(),
-    "nx-cugraph": _Limited(
-        attrgetter("num_vertices"), 1_000_000, "vertices take it seconds a search; name it in --engines to wait for it"
-    ),
+    "nx-cugraph": _Limited("vertices", 1_000_000, "take seconds a search"),
     "pylibcugraph": _PyLibCuGraph(),
-    "rustworkx": _Limited(
-        attrgetter("num_arcs"), 5_000_000, "edges become as many Python objects: ask for this engine by name"
-    ),
+    "rustworkx": _Limited("arcs", 5_000_000, "become as many Python objects"),
 }
 
 

@@ -4,6 +4,7 @@ import csv
 import json
 import statistics
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -196,6 +197,17 @@ def test_networkx_is_left_out_of_large_graphs_unless_asked_for(monkeypatch):
     monkeypatch.setitem(KNOWN, "networkx", replace(KNOWN["networkx"], largest=100))
     assert "ask for this engine by name" in compare("karate", num_sources=1)["networkx"].unavailable
     assert compare("karate", num_sources=1, engines="networkx")["networkx"].unavailable is None
+
+
+@pytest.mark.parametrize(
+    ("engine", "counted"), [("networkx", "arcs"), ("nx-cugraph", "vertices"), ("rustworkx", "arcs")]
+)
+def test_a_reason_says_what_the_graph_has_too_many_of(engine, counted):
+    large = SimpleNamespace(num_vertices=1_000_001, num_arcs=5_000_001)
+    reason = KNOWN[engine].skip_reason(large)
+    assert reason.startswith(f"more than {getattr(large, f'num_{counted}') - 1:,} {counted} ")
+    assert reason.endswith(": ask for this engine by name to wait for it")
+    assert KNOWN[engine].skip_reason(SimpleNamespace(num_vertices=1_000_000, num_arcs=5_000_000)) is None
 
 
 def test_each_source_starts_with_another_engine(engines):
