@@ -15,7 +15,7 @@ from .tables import View
 
 
 def fewer_than(gpus: int) -> str | None:
-    """None if this machine has so many, or how many it has."""
+    """None, or one line: how many GPUs this machine has, if they are fewer."""
     return None if (here := len(driver().devices)) >= gpus else f"this machine has {here}"
 
 

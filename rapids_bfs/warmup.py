@@ -32,7 +32,7 @@ from .validation import verdict_of
 ENGINE = "cpu"
 GAPS = ((np.int32, 2), (np.int64, 2), (np.int64, 1 << 40))  # between ids, the last ones scattered
 GRAPHS = ("karate", "moby", "grid:120")  # tiny; with levels that threads share; of many levels; each directed, too
-FIRST = {"generators": 1, "networkx": 3}  # so many of these graphs need all that there is to compile
+FIRST = {"generators": 1, "networkx": 3}  # the number of these graphs that compile all of a part; by default all graphs
 FEW = 100  # vertices of the graphs on which NetworkX's slow functions run
 LAZY = "all_pairs_shortest_path_length"  # lazy: it searches from a few vertices, then from many at once
 MANY_PATHS = "single_source_all_shortest_paths"  # of which a grid has millions

@@ -27,7 +27,7 @@ def files_source(
     directed: bool | None = None,
     name: str | None = None,
 ) -> tuple[ParquetEdges, Plan] | None:
-    """The edges in the Parquet files that a pattern names, and their plan; None as by `ParquetEdges.matching`."""
+    """The edges in the Parquet files that a pattern names, and their plan; None if `ParquetEdges.matching` is."""
     edges = ParquetEdges.matching(path, device, source, target)
     return None if edges is None else (edges, Plan(device, vertices, directed, name=name or edges.name))
 
