@@ -153,7 +153,8 @@ def file_errors(file: File, what: str) -> Iterator[None]:
     except Exception as error:
         if interrupt := interrupt_behind(error):
             raise interrupt from interrupt.__cause__
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        said = error.strerror if isinstance(error, OSError) else None  # without its number and the file's name
+        reason = (said or str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(f"{file} cannot be read as {what}: {reason:.200}") from error
 
 

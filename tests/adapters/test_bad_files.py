@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import errno
 import gzip
 import io
 import json
@@ -268,6 +269,21 @@ def test_damaged_archives(tmp_path: Path, compression: int) -> None:
         path = write(tmp_path / "a.npz", damaged)
         with contextlib.suppress(InputError):
             assert read(path).targets.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "*.parquet"])
+def test_a_file_that_must_not_be_read(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its number and its name stood there as Python shows them; root reads any file."""
+    for suffix in (".csv", ".parquet"):
+        write(tmp_path / f"a{suffix}", "u,v\n")
+
+    def denied(file: _file.File) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied", str(file.path))
+
+    monkeypatch.setattr(_file.File, "open", denied)
+    monkeypatch.setattr(_file.File, "open_for_arrow", denied)
+    with pytest.raises(InputError, match=rf"a{Path(name).suffix} cannot be read as [a-zA-Z ]+: Permission denied$"):
+        read(tmp_path / name)
 
 
 def test_what_is_no_regular_file(tmp_path: Path) -> None:
