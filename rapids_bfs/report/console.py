@@ -113,7 +113,11 @@ def show(shown: Group | FittingTable | Text, *, out: Console = screen) -> None:
         usual = out.width
         if isinstance(each, FittingTable):
             out.width = max(usual, Measurement.get(out, out.options.update(width=NO_LIMIT), each).minimum)
-        out.print(each, soft_wrap=isinstance(each, Text) and not out.is_terminal)
+        try:
+            out.print(each, soft_wrap=isinstance(each, Text) and not out.is_terminal)
+        except OSError as error:
+            error.filename = error.filename or ("standard error" if out.stderr else "standard output")
+            raise
         out.width = usual
 
 
