@@ -49,6 +49,7 @@ def graph500(
         If an answer is wrong, naming the rule of Graph500 that it breaks.
     """
     roots = whole_number(roots, "the number of roots", 1)
+    scale, edge_factor = whole_number(scale, "the scale", 1), whole_number(edge_factor, "the edge factor", 1)
     if devices is not None:
         from .distributed import distributed_graph500
 

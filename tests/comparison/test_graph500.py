@@ -152,3 +152,6 @@ def test_bad_input():
         graph500(99, engine="cpu")
     with pytest.raises(InputError, match="number of roots must be at least 1"):
         graph500(5, roots=0, engine="cpu")
+    for sizes, message in (((0, 16), "scale must be at least 1"), ((5, 0), "edge factor must be at least 1")):
+        with pytest.raises(InputError, match=message):
+            graph500(sizes[0], edge_factor=sizes[1], engine="cpu")
