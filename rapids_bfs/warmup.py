@@ -26,6 +26,7 @@ from .errors import InputError, NoPathError
 from .generators import DRAWN, MODELS
 from .graph import Graph
 from .kernels.cpu.disk_cache import folder as folder
+from .kernels.cpu.disk_cache import keeps_code as keeps_code
 from .loading import as_graph, load
 from .validation import verdict_of
 

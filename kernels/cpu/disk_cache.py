@@ -38,6 +38,11 @@ def keep_on_disk(dispatcher):
         _warn_once(error)
 
 
+def keeps_code():
+    """Has all compiled code been kept so far?"""
+    return not _warned
+
+
 @functools.cache
 def folder():
     """The folder for compiled code: NUMBA_CACHE_DIR, else the user's cache folder."""

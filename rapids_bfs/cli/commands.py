@@ -313,12 +313,13 @@ def warmup(
 
       rapids-bfs warmup --only bfs
     """
-    from ..warmup import folder
+    from ..warmup import folder, keeps_code
     from ..warmup import warmup as compile_ahead
 
     for name, seconds in compile_ahead(only or ()):
         show(line(f"{number(seconds):>6} s  {name}"))
-    show(line(f"kept in {folder()}"))
+    if keeps_code():  # else a warning has been shown
+        show(line(f"kept in {folder()}"))
 
 
 @app.command(cls=Command)

@@ -1,5 +1,6 @@
 """Compiling ahead."""
 
+import os
 import subprocess
 import sys
 
@@ -136,3 +137,13 @@ def test_the_command_says_what_and_where():
     *rows, where = done.stdout.splitlines()
     assert any("bfs_batch" in row and " s " in row for row in rows)
     assert where.startswith("kept in ")
+
+
+def test_the_command_keeps_nothing_in_a_file(tmp_path):
+    """It said where it had, below a warning that it could not."""
+    (tmp_path / "file").write_text("")
+    command = [sys.executable, "-m", "rapids_bfs", "warmup", "--only", "bfs"]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "file")}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
+    assert (done.returncode, "kept in" in done.stdout) == (0, False), done.stderr
+    assert "as compiled code cannot be kept" in done.stderr
