@@ -109,7 +109,7 @@ def test_no_command_line(here, capsys, command):
         (["run", "karate", "--source", "1_0"], "'1_0' is not a vertex"),
         (["graph500", "--scale", "99"], "the scale must be in 0..48, not 99"),
         (["graph500", "--scale", "4", "--roots", "0"], "the number of roots must be at least 1, not 0"),
-        (["graph500", "--scale", "4", "--edge-factor", "-1"], "the edge factor must be at least 0, not -1"),
+        (["graph500", "--scale", "4", "--edge-factor", "-1"], "the edge factor must be at least 1, not -1"),
         (["graph500", "--scale", "4", "--seed", "-1"], "the seed must be at least 0, not -1"),
         (["validate", "path:3", "text.csv"], "column 'distance', row 0 (from 0): 'zero' is not an integer"),
     ],
