@@ -29,6 +29,10 @@ from ._tables import USUAL, Columns, EdgeTable, choose_columns, from_edge_table,
 
 NUMBER = re.compile(rf"\s*{DECIMAL}\s*", re.ASCII)
 INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+MATRIX = (
+    "though there are as many rows as columns: if it is a dense matrix, read it with numpy.loadtxt and pass as_graph "
+    "scipy.sparse.csr_array(matrix)"
+)
 
 
 class HeaderAlone(File):
@@ -85,6 +89,8 @@ def read_csv(
             f"{file}: its first row, {quoted(first_row[i])} and {quoted(first_row[j])}, is taken for an edge, and all "
             "ids for strings: if it is a header, read it without header=False (--no-header)"
         )
+    if not header and may_be_a_matrix(graph.num_arcs, len(names), graph):
+        warn(f"{file}: its first two columns are taken for edges, {MATRIX}")
     if graph.has_objects:
         _doubt_blanks(file, graph)
     return graph
@@ -100,6 +106,11 @@ def _name(column: Any, names: list[str], file: File) -> Any:
     if not 0 <= column < len(names):
         raise InputError(f"{file} has no column {column}: there are {len(names)}, from 0")
     return names[column]
+
+
+def may_be_a_matrix(rows: int, columns: int, graph: Graph) -> bool:
+    """Has a file as many rows as columns, and nothing but 0 and 1 in the first two, which were read as edges?"""
+    return rows == columns > 2 and graph.num_vertices <= 2 and set(graph) <= {0, 1}
 
 
 def may_be_an_edge(columns: tuple[str, str], first_row: Sequence[str], type: pa.DataType) -> bool:

@@ -22,7 +22,17 @@ from .._core.arguments import quoted
 from .._core.csr.building import BLOCK
 from ..errors import InputError, warn
 from ..graph import Graph
-from ._csv import INTEGER, NUMBER, is_unlike, parse_id, parse_ids, refuse_numbers_as_strings, type_of_ids
+from ._csv import (
+    INTEGER,
+    MATRIX,
+    NUMBER,
+    is_unlike,
+    may_be_a_matrix,
+    parse_id,
+    parse_ids,
+    refuse_numbers_as_strings,
+    type_of_ids,
+)
 from ._file import File, refuse_isolated
 from ._formats import ADJACENCY
 from ._tables import (
@@ -135,6 +145,8 @@ def _doubt(file: File, start: Start, graph: Graph) -> str:
         return ", and all ids for strings: if it is a header or a comment, write # in front of it"
     if len(fields) > 2 and BETWEEN.fullmatch(fields[1]):
         return f" to {quoted(fields[1])}: write the two ids of an edge with nothing but white space in between"
+    if may_be_a_matrix(start.rows, len(fields), graph):
+        return f", {MATRIX}"
     if start.directed is None and pa.types.is_integer(start.type) and _may_count(fields, start.rows, graph):
         return ", though it may count vertices and edges: if it does, write # in front of it"
     if start.directed is None and len(fields) > 2 and 4 <= start.rows <= min(graph.num_vertices, BLOCK):

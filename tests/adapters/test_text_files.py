@@ -14,6 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 import networkx as nx
+import numpy as np
 import pyarrow as pa
 import pytest
 from graph_files import GENERAL, MTX, arcs, ids, read_apart, write
@@ -443,6 +444,21 @@ def test_a_line_whose_opposite_follows_counts_nothing(tmp_path):
     """Nor in a list of twice as many lines."""
     assert read(write(tmp_path / "a.txt", "4 3\n1 2\n2 1\n3 4\n")).num_edges == 2
     assert read(write(tmp_path / "a.txt", "4 3\n3 4\n3 2\n2 3\n3 1\n1 3\n1 2\n2 1\n")).num_edges == 4
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("directed", [None, True])
+def test_a_dense_matrix_is_doubted(directed, tmp_path):
+    """It was a graph of two vertices without a word."""
+    path, ones = tmp_path / "a.txt", np.eye(9, k=1) + np.eye(9, k=-1)
+    for matrix in (ones[:3, :3], ones):
+        for delimiter, options in ((" ", {}), (",", {"header": False})):
+            for format in ("%d", "%.18e"):
+                np.savetxt(path, matrix, fmt=format, delimiter=delimiter)
+                with pytest.warns(UserWarning, match="as many rows as columns: if it is a dense matrix, read it with"):
+                    read(path, directed=directed, **options)
+    for edges in ("0 1 1\n1 0 1\n", "0 1 1\n1 0 1\n1 2 0\n", "0 1\n1 0\n"):
+        read(write(path, edges), directed=directed)
 
 
 CYCLE = ["1 4 2", "3 2 4", "2 3 1", "4 1 3"]  # each vertex with its neighbours
