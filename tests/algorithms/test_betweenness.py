@@ -1,5 +1,8 @@
 """Betweenness of vertices and arcs, whole and in part, against NetworkX."""
 
+from collections import Counter
+from itertools import chain, pairwise
+
 import networkx as nx
 import numba
 import numpy as np
@@ -8,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import graphs
 
-from rapids_bfs import InputError, betweenness
+from rapids_bfs import InputError, as_graph, betweenness
 from rapids_bfs.generators import generate
 
 
@@ -42,6 +45,22 @@ def test_of_vertices_between_some(data):
     np.testing.assert_allclose(found, both_ways(graph, list(expected.values())), atol=1e-12)
 
 
+def shares_of_arcs(nx_graph, sources, targets):
+    """Of all shortest paths from each source to each other target, the fraction that takes an arc, summed up by arc.
+
+    NetworkX's `edge_betweenness_centrality_subset` differs: it gives all arcs into a vertex that is no target the same
+    share of the paths through it.
+    """
+    sums = Counter()
+    for source in sources:
+        reached = nx.descendants(nx_graph, source)
+        for target in reached.intersection(targets):
+            paths = list(nx.all_shortest_paths(nx_graph, source, target))
+            for arc in chain.from_iterable(map(pairwise, paths)):
+                sums[arc] += 1 / len(paths)
+    return sums
+
+
 @settings(max_examples=100)
 @given(data=st.data())
 def test_of_arcs(data):
@@ -49,16 +68,23 @@ def test_of_arcs(data):
     some = st.none() | st.lists(st.integers(0, graph.num_vertices - 1), max_size=6)
     sources, targets = data.draw(some), data.draw(some)
     everyone = list(nx_graph)
-    expected = nx.edge_betweenness_centrality_subset(
+    expected = shares_of_arcs(
         nx_graph, everyone if sources is None else sources, everyone if targets is None else targets
     )
     found = betweenness(graph, sources, targets=targets, edges=True, engine="cpu")
-    assert found.shape == (graph.num_arcs,)
-    ends = np.repeat(np.arange(graph.num_vertices), np.diff(graph.offsets)), graph.targets
-    sums = dict.fromkeys(expected, 0.0)
-    for value, u, v in zip(found, *(each.tolist() for each in ends), strict=True):
-        sums[(u, v) if (u, v) in sums else (v, u)] += value
-    np.testing.assert_allclose(list(sums.values()), both_ways(graph, list(expected.values())), atol=1e-12)
+    tails = np.repeat(np.arange(graph.num_vertices), graph.degrees)
+    arcs = zip(tails.tolist(), graph.targets.tolist(), strict=True)
+    np.testing.assert_allclose(found, [expected[arc] for arc in arcs], atol=1e-12)
+
+
+def test_more_paths_take_an_arc_out_of_a_vertex_that_more_lead_to():
+    """Also before a vertex that is no target, where NetworkX gives 1/2 to either."""
+    arcs = [tuple(ends) for ends in ("sa", "sb", "sc", "ad", "bd", "ce", "dx", "ex", "xt")]
+    graph = as_graph(arcs)
+    found = betweenness(graph, ["s"], targets=["t"], edges=True, engine="cpu")
+    tails, heads = (ends.tolist() for ends in graph.to("edges"))
+    shares = dict(zip(zip(tails, heads, strict=True), found, strict=True))
+    assert [shares[arc] for arc in arcs] == pytest.approx([1 / 3] * 6 + [2 / 3, 1 / 3, 1])
 
 
 def test_threads_share_the_sources():
