@@ -134,9 +134,11 @@ def _doubt_header(file: File, columns: tuple[str, str], graph: Graph) -> None:
 
 
 def _doubt_blanks(file: File, graph: Graph) -> None:
-    """Warn if two ids differ in the white space around them alone, as in ``ann, bob`` above ``bob, cid``."""
+    """Warn if two ids differ in the white space around them alone, as in ``ann, bob`` above ``bob, cid``, or in the
+    quotes inside of it: those after a blank are part of the field."""
     ids = pa.array(graph.labels, pa.large_string())
-    plain = pc.utf8_trim_whitespace(ids)
+    plain = pc.replace_substring_regex(ids, r'^\s+"([^"]*)"\s*$', r"\1")
+    plain = pc.utf8_trim_whitespace(plain)
     if plain.equals(ids):
         return
     codes = plain.dictionary_encode().indices.to_numpy()

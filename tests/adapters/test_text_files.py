@@ -407,6 +407,7 @@ def test_comments_of_both_kinds_anywhere(signs: str, name: str, first: str, seco
     ("edges", "doubted"),
     [
         *(("ann, bob\nbob, cid\n", "'bob' and ' bob'|' bob' and 'bob'"), ("ann ,bob\nbob,ann\n", "'ann ' and 'ann'")),
+        *(('ann, "bob"\n"bob", "cid"\n', "' \"bob\"' and 'bob'"), ('"""a""",a\n', "")),
         *(("ann, bob\n", ""), ("1, 2\n2, 3\n", ""), ("new york,bob\nbob,newyork\n", ""), ('"a"," "\n" ","b"\n', "")),
     ],
 )
