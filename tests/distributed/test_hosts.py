@@ -164,6 +164,7 @@ def test_a_network_that_fails_in_a_search(hosts, client):
     searching = threading.Thread(target=search)
     searching.start()
     while client.run(faults.levels_searched, workers=graph.launcher.workers[:1])[graph.launcher.workers[0]] < 3:
+        assert searching.is_alive(), errors
         time.sleep(0.05)
     hosts.link(1, "down")
     try:
