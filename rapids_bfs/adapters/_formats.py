@@ -129,6 +129,7 @@ FORMATS = (
 )
 
 ADJACENCY = "an adjacency list: read it with nx.read_adjlist, or nx.read_multiline_adjlist, and pass as_graph the graph"
+EXCEL = "a workbook of Excel: read it with pandas.read_excel and pass as_graph the table"
 DOT = rb'\s*(strict\s+)?(di)?graph(\s+("[^"]*"|\w+))?\s*\{'
 ELSEWHERE = (  # formats of other libraries: name and reader, suffixes, first bytes of the content
     ("GML: read it with nx.read_gml and pass as_graph the graph", (".gml",), rb"(Creator .*\s+)?graph\s*\["),
@@ -149,6 +150,7 @@ ELSEWHERE = (  # formats of other libraries: name and reader, suffixes, first by
     ("an array: read it with numpy.load and pass as_graph the array", (".npy",), rb"\x93NUMPY"),
     ("MATLAB: read it with scipy.io.loadmat and pass as_graph its matrix", (".mat",), rb"MATLAB "),
     ("HDF5: read it with h5py or pandas.read_hdf and pass as_graph the table", (".h5", ".hdf5"), rb"\x89HDF"),
+    (EXCEL, (".xls",), rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
     ("a web page: download the file that it links to", (".html", ".htm"), rb"\s*<(?i:!doctype html|html)\b"),
     ("a pickle: unpickle it and pass as_graph the object", (".pkl", ".pickle"), rb"\x80[\2-\5]"),
     ("a tar archive: unpack it first", (), rb"[\s\S]{257}ustar"),

@@ -19,7 +19,7 @@ from ..graph import Categories, Graph
 from ._edge_data import Asked
 from ._edge_list import checked_vertices
 from ._file import File
-from ._formats import format_of_suffix
+from ._formats import EXCEL, format_of_suffix
 from .csr import from_csr
 from .edges import labelled
 from .scipy import from_scipy
@@ -43,6 +43,8 @@ def read_npz(file: File, *, directed: bool | None = None, edge_data: Asked | Non
         if missing := {"offsets", "targets", "directed"}.difference(arrays):
             if others := [name for name in arrays.files if format_of_suffix(Path(name))]:
                 raise InputError(f"{file} is a zip archive with {quoted(others[0])} in it: unpack it first")
+            if "xl/workbook.xml" in arrays:
+                raise InputError(f"{file} is {EXCEL}")
             raise InputError(f"{file} is not an archive of a graph: it lacks {', '.join(sorted(missing))}")
         said = _array(arrays["directed"], "b", (), "directed must be true or false")
         directed = bool(said) if directed is None else directed

@@ -114,6 +114,7 @@ ELSEWHERE = {
     "numpy.load": (".npy", lambda path: np.save(path, np.array([[0, 1]]))),
     "scipy.io.loadmat": (".mat", lambda path: scipy.io.savemat(path, {"A": np.eye(2)})),
     "pandas.read_hdf": (".h5", lambda path: write(path, b"\x89HDF\r\n\x1a\n" + bytes(99))),
+    "pandas.read_excel": (".xls", lambda path: write(path, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99))),
     "the file that it links to": (".html", lambda path: write(path, "<!DOCTYPE html>\n<p>0, 1</p>\n")),
     "unpickle it": (".pkl", lambda path: write(path, pickle.dumps(nx.path_graph(3)))),
     "decompress it first": (".txt.xz", lambda path: write(path, lzma.compress(b"0 1\n"))),
@@ -130,6 +131,16 @@ def test_what_others_read_is_named(tmp_path: Path, reader: str) -> None:
         with pytest.raises(InputError, match=rf"{name} is .*: .*{re.escape(reader)}") as error:
             read(tmp_path / name)
         check_message(error)
+
+
+def test_a_workbook_is_named(tmp_path: Path) -> None:
+    for name in ("a.xlsx", "a.csv"):
+        with zipfile.ZipFile(tmp_path / name, "w") as file:
+            file.writestr("xl/workbook.xml", "<workbook/>")
+        with pytest.raises(
+            InputError, match=rf"{name} is a workbook of Excel: read it with pandas\.read_excel and pass"
+        ):
+            read(tmp_path / name)
 
 
 @pytest.mark.parametrize("load", [read, as_graph, lambda path: as_graph("karate").save(path)])
