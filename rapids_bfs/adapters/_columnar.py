@@ -147,7 +147,11 @@ def _columns_of(table: EdgeTable) -> str:
 def write_parquet(graph: Graph, stream: IO[bytes]) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(to_edge_table(graph), stream)
+    table = to_edge_table(graph)
+    try:
+        pq.write_table(table, stream)
+    except pa.ArrowInvalid as error:  # seconds are written as milliseconds
+        raise InputError(f"edges carry what Parquet cannot hold ({error}); .arrow and .npz keep it") from None
 
 
 def read_arrow(

@@ -314,6 +314,8 @@ def write_csv(graph: Graph, stream: IO[bytes], *, delimiter: str = ",") -> None:
     for title, column in graph.edge_data.items():
         if isinstance(column, Categories):
             _require_strings_kept(title, column.categories[np.unique(column.codes[column.codes >= 0])].tolist())
+        elif column.dtype.kind == "M":
+            _require_dates_kept(title, column[~np.isnat(column)])
     strings = any(pa.types.is_large_string(type) or pa.types.is_string(type) for type in table.schema.types)
     quoting = "all_valid" if strings else "none"
     arrow_csv.write_csv(table, stream, arrow_csv.WriteOptions(delimiter=delimiter, quoting_style=quoting))
@@ -328,19 +330,38 @@ def _refuse_nul(what: str, strings: Iterable[str]) -> None:
 
 def _require_strings_kept(title: str, strings: list[str]) -> None:
     """Raise `InputError` if these strings, which edges carry, would be read as others, or as numbers or dates."""
-    from pyarrow import csv as arrow_csv
-
     _refuse_nul(f"edge data {title!r}", strings)
-    content = io.BytesIO()
-    arrow_csv.write_csv(pa.table({title: pa.array(strings, pa.large_string())}), content)
-    content.seek(0)
-    found = arrow_csv.read_csv(content, parse_options=_parsing(","), convert_options=_conversion([title], {})).column(0)
+    found = _written_and_read(pa.array(strings, pa.large_string()))
     if found.to_pylist() != strings:
         lost, as_what = ("", "missing") if "" in strings else (strings[0], found.type)
         raise InputError(
             f"edges carry strings {title!r}, and {quoted(lost)} would be read as {as_what}; .parquet, .arrow and .npz "
             "keep them"
         )
+
+
+def _require_dates_kept(title: str, dates: np.ndarray) -> None:
+    """Raise `InputError` if these dates, which edges carry, would be written as no dates, or be read as strings."""
+    if not len(dates):
+        return
+    limits = np.array([dates.min(), dates.max()])
+    found = _written_and_read(pa.array(limits))
+    if not pa.types.is_temporal(found.type) or (found.to_numpy().astype(limits.dtype) != limits).any():
+        raise InputError(
+            f"edges carry dates {title!r} from {limits[0]} to {limits[1]}, which would be read as {found.type}; "
+            ".arrow and .npz keep them"
+        )
+
+
+def _written_and_read(column: pa.Array) -> pa.ChunkedArray:
+    """What a CSV holds of a column that edges carry."""
+    from pyarrow import csv as arrow_csv
+
+    content = io.BytesIO()
+    arrow_csv.write_csv(pa.table({"column": column}), content)
+    content.seek(0)
+    convert = _conversion(["column"], {})
+    return arrow_csv.read_csv(content, parse_options=_parsing(","), convert_options=convert).column(0)
 
 
 write_tsv = partial(write_csv, delimiter="\t")

@@ -261,11 +261,14 @@ def columns_of_edges(graph: Graph) -> dict[str, Any]:
 
 
 def as_objects(column: Any) -> list[Any]:
-    """A column as a list of Python's own objects; dates of nanoseconds as pandas's."""
+    """A column as a list of Python's own objects; dates of nanoseconds as pandas's. Raises `InputError` for dates that
+    Python has no object for."""
     values = np.asarray(column)
     if values.dtype == np.dtype("M8[ns]"):
         import pandas as pd
 
         return [None if pd.isna(date) else date for date in pd.to_datetime(values)]
     objects: list[Any] = values.tolist()
+    if values.dtype.kind == "M" and (late := [row for row, date in enumerate(objects) if isinstance(date, int)]):
+        raise InputError(f"edges carry the date {values[late[0]]}, and those of Python are in the years 1 to 9999")
     return objects

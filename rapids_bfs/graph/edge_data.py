@@ -309,11 +309,15 @@ def with_usual_unit(array: Any, where: str) -> Any:
     usual = USUAL_UNITS.get(unit)
     if usual is None:
         raise InputError(f"{where}: dates are kept in units from days to nanoseconds, not as {array.dtype}")
-    if unit == usual and multiple == 1:
+    if unit == usual != "D" and multiple == 1:
         return array
-    converted = array.astype(f"M8[{usual}]")
-    if (converted.astype(array.dtype).view(np.int64) != array.view(np.int64)).any():  # NumPy's comparison wraps too
-        raise InputError(f"{where}: its dates are beyond those of {converted.dtype}")
+    converted = array.astype(f"M8[{usual}]", copy=False)
+    counts = converted.view(np.int64)
+    kept = converted.astype(array.dtype).view(np.int64) == array.view(np.int64)  # NumPy's comparison wraps too
+    if usual == "D":
+        kept &= (counts == counts.astype(np.int32)) | (counts == NOT_A_TIME)
+    if not kept.all():
+        raise InputError(f"{where}: its dates are beyond those of {'date32' if usual == 'D' else converted.dtype}")
     return converted
 
 

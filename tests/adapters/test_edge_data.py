@@ -234,6 +234,8 @@ def test_dates_of_any_unit_or_as_objects(tmp_path, dates, unit):
         (np.array(["NaT", "NaT"], "M8"), "in units from days to nanoseconds, not as datetime64"),
         (np.array([1, 2], "M8[fs]"), "in units from days to nanoseconds"),
         (np.array([2**60, 2], "M8[h]"), r"beyond those of datetime64\[s\]"),
+        (np.array([2**31, 2], "M8[D]"), "beyond those of date32"),  # Arrow would wrap them
+        (np.array([2, 10**12], "M8[M]"), "beyond those of date32"),
     ],
 )
 def test_dates_that_nobody_else_has_are_refused(dates, message):
@@ -241,6 +243,37 @@ def test_dates_that_nobody_else_has_are_refused(dates, message):
         as_graph(([0, 1], [1, 2]), edge_data={"time": dates})
     with pytest.raises(InputError, match=message):
         as_graph(([0, 1], [1, 2])).replace(edge_data={"time": dates})
+
+
+@pytest.mark.parametrize(
+    ("last", "kind", "message"),
+    [
+        (
+            np.datetime64(2**31 - 1, "D"),
+            "csv",
+            "'time' from 1970-01-01 to 5881580-07-11, which would be read as string",
+        ),
+        (np.datetime64(-(2**40), "s"), "csv", "from -32873-11-12T23:23:44 to .*, which would be read as string"),
+        (np.datetime64(-(2**63) + 1, "ns"), "csv", "which would be read as string"),
+        (np.datetime64(2**62, "s"), "parquet", "Parquet cannot hold"),
+        (np.datetime64(2**40, "s"), "networkx", "36812-02-20T00:36:16, and those of Python are in the years 1 to 9999"),
+        (np.datetime64("NaT", "s"), "csv", None),
+        (np.datetime64("9999-12-31T23:59:59", "s"), "csv", None),
+        (np.datetime64("9999-12-31T23:59:59", "s"), "networkx", None),
+        (np.datetime64("NaT", "D"), "networkx", None),
+    ],
+)
+def test_dates_that_a_format_lacks_are_refused(tmp_path, last, kind, message):
+    graph = as_graph(([0, 1], [1, 2]), edge_data={"time": np.array([0, last.astype(int)]).astype(last.dtype)})
+    path = tmp_path / f"edges.{kind}"
+    give = partial(graph.to, kind) if kind == "networkx" else partial(graph.save, path)
+    if message:
+        with pytest.raises(InputError, match=message):
+            give()
+        return
+    made = give()
+    again = read(path, edge_data=["time"]) if made is None else as_graph(made, edge_data=["time"])
+    assert np.array_equal(again.edge_data["time"], graph.edge_data["time"], equal_nan=True)
 
 
 def test_frames_in_the_other_order_of_bytes():
