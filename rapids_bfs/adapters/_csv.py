@@ -22,7 +22,7 @@ from ..errors import InputError, warn
 from ..graph import Categories, EdgeData, Graph
 from ._bounded import DECIMAL
 from ._edge_data import Asked, carried, refuse_ends
-from ._file import File, refuse_isolated
+from ._file import File, refuse_isolated, without_packing
 from ._ids import LARGEST
 from ._quotes import refuse_open_quotes, some_line_has_odd_quotes
 from ._tables import USUAL, Columns, EdgeTable, choose_columns, from_edge_table, isolated, to_arc_table
@@ -219,7 +219,8 @@ def csv_start(file: File, header: bool = True) -> tuple[list[str], list[list[str
     with file.text() as stream:
         text = io.TextIOWrapper(io.BufferedReader(stream), encoding="utf-8", newline="")
         start = next((line for line in text if line.strip()), "")
-        delimiter = max(",\t;|", key=start.count)
+        tabs = "\t" in start and without_packing(file.path).suffix.lower() == ".tsv"
+        delimiter = "\t" if tabs else max(",\t;|", key=start.count)
         rows = csv.reader(chain([start], text), delimiter=delimiter)
         names = next(rows, [])
         first, second = islice(chain((row for row in rows if row), ([], [])), 2)

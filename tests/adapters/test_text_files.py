@@ -173,6 +173,14 @@ SPELLINGS = st.one_of(
 )
 
 
+@pytest.mark.parametrize("name", ["a.tsv", "a.TSV.gz"])
+def test_commas_in_the_ids_of_a_tsv(tmp_path: Path, name: str) -> None:
+    """As many as tabs, or more, divide no columns there."""
+    text = b"Lee, A., Jr.\tKim, B.\nKim, B.\tc\n"
+    path = write(tmp_path / name, gzip.compress(text) if name.endswith(".gz") else text)
+    assert arcs(read(path, header=False)) == Counter([("Lee, A., Jr.", "Kim, B."), ("Kim, B.", "c")])
+
+
 @settings(deadline=None, max_examples=150)
 @given(first=st.sampled_from(["0", "0.0", "a", ""]), spelling=SPELLINGS)
 @pytest.mark.filterwarnings("ignore:.*is taken for an edge")
