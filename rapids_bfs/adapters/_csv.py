@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -35,14 +35,6 @@ MATRIX = (
 )
 
 
-class HeaderAlone(File):
-    """A file of one line. Arrow sees no columns in it unless that has an end."""
-
-    def open_for_arrow(self) -> Any:
-        with super().open_for_arrow() as content:
-            return pa.BufferReader(content.read() + b"\n")
-
-
 def read_csv(
     file: File,
     source: str | int | None = None,
@@ -69,16 +61,17 @@ def read_csv(
             type = pa.float64()
     if odd_quotes:
         refuse_open_quotes(file, delimiter)
-    if header and not first_row:
-        file = HeaderAlone(file.path, file.packing)
+    content = partial(_with_its_end, file) if header and not first_row else file.open_for_arrow
     ids = pa.large_string() if pa.types.is_large_string(type) else pa.int64()
     rows = file.about_lines()
     given = None if header else names
-    table = EdgeTable(str(file), columns, (ids, ids), rows, lambda: _batches(file, columns, type, delimiter, given))
+    batches = partial(_batches, content, str(file), columns, type, delimiter, given)
+    table = EdgeTable(str(file), columns, (ids, ids), rows, batches)
     try:
         if edge_data is not None:
             refuse_ends(edge_data, columns, str(file))
-            table = replace(table, data=_data(file, edge_data, names, columns, delimiter, given))
+            data = _data(content, str(file), edge_data, names, columns, delimiter, given)
+            table = replace(table, data=data)
         graph = from_edge_table(table, **options)
     except pa.ArrowInvalid as error:
         raise InputError(f"{file}{_csv_place(str(error), names, header)}") from None
@@ -151,13 +144,24 @@ def _doubt_blanks(file: File, graph: Graph) -> None:
         )
 
 
+def _with_its_end(file: File) -> Any:
+    """The content of a header alone. Arrow sees no columns in a first line without an end."""
+    with file.open_for_arrow() as content:
+        return pa.BufferReader(content.read() + b"\n")
+
+
 def _batches(
-    file: File, columns: tuple[str, str], type: pa.DataType, delimiter: str, names: list[str] | None
+    content: Callable[[], Any],
+    where: str,
+    columns: tuple[str, str],
+    type: pa.DataType,
+    delimiter: str,
+    names: list[str] | None,
 ) -> Iterator[Columns]:
     """The columns, a batch of rows at a time: int64, or strings if ``type`` is. ``names`` are given without a header.
 
-    Arrow opens the file itself, whose text was checked before. If it reads from a Python stream and that raises, or the
-    reader is dropped early, a thread stays behind and makes the process hang at its exit.
+    Arrow reads from a stream of its own, of text that was checked before. If it reads from a Python stream and that
+    raises, or the reader is dropped early, a thread stays behind and makes the process hang at its exit.
     """
     from pyarrow import csv as arrow_csv
 
@@ -173,10 +177,10 @@ def _batches(
     # With several threads Arrow's errors do not name the row.
     one_thread = arrow_csv.ReadOptions(use_threads=False, column_names=names)
     row = 0
-    with file.open_for_arrow() as content, arrow_csv.open_csv(content, one_thread, parse, convert) as reader:
+    with content() as opened, arrow_csv.open_csv(opened, one_thread, parse, convert) as reader:
         for batch in reader:
             ids = zip(columns, batch.columns, strict=True)
-            yield tuple(parse_ids(i, f"{file}, column {quoted(name)}", row) if floats else i for name, i in ids)
+            yield tuple(parse_ids(i, f"{where}, column {quoted(name)}", row) if floats else i for name, i in ids)
             row += len(batch)
 
 
@@ -256,7 +260,13 @@ def type_of_ids(texts: Sequence[str]) -> pa.DataType:
 
 
 def _data(
-    file: File, edge_data: Asked, names: list[str], ends: tuple[str, str], delimiter: str, given: list[str] | None
+    content: Callable[[], Any],
+    where: str,
+    edge_data: Asked,
+    names: list[str],
+    ends: tuple[str, str],
+    delimiter: str,
+    given: list[str] | None,
 ) -> EdgeData:
     """What the edges carry, read whole. Integers beyond int64, which Arrow rounds to floats, are uint64 if they fit."""
     from pyarrow import csv as arrow_csv
@@ -264,16 +274,16 @@ def _data(
     wanted = [name for name in (*ends[:1], *edge_data) if name in names]
 
     def read(columns: list[str], types: dict[str, pa.DataType]) -> pa.Table:
-        with file.open_for_arrow() as content:
+        with content() as opened:
             convert = _conversion(columns, types)
-            return arrow_csv.read_csv(content, arrow_csv.ReadOptions(column_names=given), _parsing(delimiter), convert)
+            return arrow_csv.read_csv(opened, arrow_csv.ReadOptions(column_names=given), _parsing(delimiter), convert)
 
     table = read(wanted, {})
     for place, name in enumerate(wanted):
         if pa.types.is_floating(table[name].type) and (pc.max(table[name]).as_py() or 0) > LARGEST:
             with suppress(pa.ArrowInvalid):
                 table = table.set_column(place, name, read([name], {name: pa.uint64()}).column(0))
-    return carried(edge_data, names, ends, table.num_rows, str(file), lambda place: table.column(names[place]))
+    return carried(edge_data, names, ends, table.num_rows, where, lambda place: table.column(names[place]))
 
 
 def _parsing(delimiter: str) -> Any:

@@ -58,6 +58,12 @@ def test_a_table_in_an_archive(tmp_path: Path) -> None:
     assert sorted(arcs(read(path))) == [("a", "b"), ("b", "c")]
 
 
+@pytest.mark.parametrize("edge_data", [None, ["w"]])
+def test_a_header_alone_in_an_archive(tmp_path: Path, edge_data: list[str] | None) -> None:
+    path = write(tmp_path / "a.tar", archive({"b.csv": "source,target,w"}))
+    assert read(path, edge_data=edge_data).num_vertices == 0
+
+
 BAD = {
     "no graph": ({"README": "hi"}, "has no graph called a, and none has a known suffix"),
     "several": ({"b.mtx": ROAD, "c.txt": "0 1\n"}, r"and any of 'b\.mtx', 'c\.txt' may be: unpack the one"),
