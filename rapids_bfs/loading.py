@@ -199,7 +199,7 @@ def _importer(graph: Any, local: bool, here: bool) -> Callable[..., Any]:
     """The function that makes a graph of an object other than a path, on the object's device. A frame of pandas becomes
     one on the workers of the current Dask cluster, unless the graph is to be ``here``, in one piece."""
     if isinstance(graph, Vertices):
-        return _itself
+        return in_direction
     module = adapters.importer_of(graph)
     if module == "dask":
         if is_on_devices(graph):
@@ -215,10 +215,6 @@ def _importer(graph: Any, local: bool, here: bool) -> Callable[..., Any]:
 
             return from_dask_pandas
     return adapters.importer(graph, module)
-
-
-def _itself(graph: Any, *, directed: bool | None = None) -> Any:
-    return in_direction(graph, directed)
 
 
 @overload

@@ -182,7 +182,7 @@ def _integers(file: File, start: Start, columns: int) -> np.ndarray | None:
     options = {"names": range(columns), "skiprows": start.lines, "comment": start.sign}
     with suppress(ValueError), file.text(comments=COMMENTS) as text, text.columns(**options) as chunks:
         chunk = next(chunks)
-        if all(kind == "i" for kind in (dtype.kind for dtype in chunk.dtypes)):
+        if all(dtype.kind == "i" for dtype in chunk.dtypes):
             lines: np.ndarray = chunk.to_numpy()
             return lines
     return None

@@ -323,7 +323,7 @@ def _distinct(ids: Sequence[Hashable], name: str) -> np.ndarray:
     return np.array(ids, np.int64) if are_integer_ids(ids) else np.fromiter(ids, object, len(ids))
 
 
-def in_direction(graph: Any, directed: bool | None) -> Any:
+def in_direction(graph: Any, directed: bool | None = None) -> Any:
     """A graph of any kind as ``directed`` says: True makes two directed edges of an undirected one, False adds the
     reversed edges unless they are there, None keeps what the edges are."""
     if directed is None or directed == graph.directed:
