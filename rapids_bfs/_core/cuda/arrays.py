@@ -128,6 +128,16 @@ def moved(array: Any, device: str) -> Any:
     return to_device(array) if device == CUDA else to_host(array)
 
 
+def beside(array: Any, other: Any) -> Any:
+    """``array``, contiguous, on the device that has ``other``, an array of CuPy: itself if it is that already."""
+    import cupy
+
+    if on_device(array) and array.device != other.device:
+        array.device.synchronize()  # CuPy copies between devices without waiting for what still writes the array
+    with other.device:
+        return cupy.asarray(array, order="C")
+
+
 def copied(array: Any, device: str) -> Any:
     """A copy of ``array`` in the memory of "cpu" or "cuda"; on the device it is made by CuPy's current stream."""
     if device == CPU and isinstance(array, np.ndarray):
