@@ -12,7 +12,7 @@ from idle_device import MAKERS, OPERATIONS, SOURCES, IdleDevice, let_hosts_be_id
 
 from rapids_bfs import Graph
 from rapids_bfs._core import memory
-from rapids_bfs.engines.gpu import cupy, direction_optimizing
+from rapids_bfs.engines.gpu import cupy, direction_optimizing, numba_cuda
 from rapids_bfs.engines.gpu import launch as gpu_launch
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.engines.gpu.level_synchronous import Device
@@ -177,3 +177,41 @@ def test_cupy_searches_where_the_graph_is(there, thread, chosen, contexts, monke
     with found.active():
         assert contexts.current == 10 + chosen
     assert contexts.current == thread
+
+
+def test_numba_runs_on_the_stream_to_which_its_memory_belongs(contexts, monkeypatch):
+    """CuPy's pool gives freed memory away at once, to whatever the same stream does next."""
+    current = [1]
+
+    class Stream:
+        ptr = 7
+
+        def __enter__(self):
+            current.append(self.ptr)
+
+        def __exit__(self, *raised):
+            current.pop()
+
+    def allocate(length, dtype):
+        return SimpleNamespace(stream=current[-1])
+
+    attributes = (
+        "MULTIPROCESSOR_COUNT",
+        "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
+        "L2_CACHE_SIZE",
+        "COOPERATIVE_LAUNCH",
+        "KERNEL_EXEC_TIMEOUT",
+    )
+    gpu = SimpleNamespace(id=0, **dict.fromkeys(attributes, 1))
+    api = SimpleNamespace(gpus=[gpu], get_current_device=lambda: gpu, stream=lambda: 99, external_stream=int)
+    api.as_cuda_array = lambda array: array
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(empty=allocate))
+    for name, value in (("imported", lambda name: api), ("simulated", lambda: False), ("searches_on", lambda: "cuda")):
+        monkeypatch.setattr(numba_cuda, name, value)
+    monkeypatch.setattr(numba_cuda, "stream_of", lambda device: Stream(), raising=False)
+    monkeypatch.setattr(numba_cuda, "primary_context", gpu_launch.primary_context)
+    device = numba_cuda.NumbaDevice(generate("path:3"))
+    with device.active():
+        found = device.empty(3, "int32")
+    assert found.stream == device.stream_handle
+    assert current == [1]
