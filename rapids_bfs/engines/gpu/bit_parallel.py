@@ -15,7 +15,7 @@ from ..base import BatchTraversal, Summary
 from ..cpu.degree_order import numbered_by_degree
 from .launch import address, addresses, fill
 from .level_synchronous import Device, require_buffers
-from .persistent import LaunchTuning, blocks_of_grid
+from .persistent import LaunchTuning, blocks_of_grid, levels_of_launch, require_end, sources_of_launch
 
 FILE = "bit_parallel"
 WRITE_THREADS = 256
@@ -101,7 +101,7 @@ class BitParallel(BatchTraversal):
         room = HEADROOM * self.device.free_bytes()
         fitting = [width for width in WIDTHS if width <= tuning.widest and self._bytes(width) <= room]
         self.widest = max(fitting, default=WIDTHS[0])
-        self.batch_size = BITS * self.widest
+        self.batch_size = min(BITS * self.widest, sources_of_launch(self.device, self.graph.num_arcs))
         self.width = 0
 
     def distances(self, sources: np.ndarray, depth_limit: int | None, distances: Any, vertices: Any = None) -> None:
@@ -189,10 +189,13 @@ class BitParallel(BatchTraversal):
         self.sources[: len(sources)] = self.numbered.rank[sources]
         self.parameters.k = len(sources)
         most = self.graph.num_vertices
-        self.parameters.depth_limit = most if depth_limit is None else min(depth_limit, most)
+        limit = most if depth_limit is None else min(depth_limit, most)
+        self.parameters.depth_limit = levels_of_launch(self.device, limit)
         for name in names:
             self.kernels[name]()
         self.device.synchronize()
+        if self.parameters.depth_limit < limit:
+            require_end(self.graph, self.device, self.arrays["state"])
 
 
 def pieces_of(in_offsets: np.ndarray, vertex: np.dtype) -> tuple[np.ndarray, np.ndarray]:
