@@ -70,23 +70,23 @@ class Labelled(Ids):
         """
         if on_device(ids):
             if self.device == CUDA and not self.has_objects and ids.dtype.kind in "iu":
-                return self._vertices_on_device(to_device(ids))
+                return self._vertices_of_integers(to_device(ids), self.labels)
             ids = to_host(ids).tolist()
-        if self.labels is None and isinstance(ids, list) and set(map(type, ids)) <= PLAIN:
-            with suppress(OverflowError):
-                vertices = np.array(ids, np.int64)  # a tenth of the time of a look at each
-                if not len(ids) or 0 <= vertices.min() <= vertices.max() < self.num_vertices:
-                    return vertices
+        if not self.has_objects and isinstance(ids, list) and set(map(type, ids)) <= PLAIN:
+            labels = None if self.labels is None else self._host_labels
+            with suppress(OverflowError):  # a tenth of the time of a look at each
+                return self._vertices_of_integers(np.array(ids, np.int64), labels)
         return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
 
-    def _vertices_on_device(self, ids: Any) -> np.ndarray:
-        if self.labels is None:
-            vertices: np.ndarray = ids.astype(np.int64)
+    def _vertices_of_integers(self, ids: Any, labels: Any) -> np.ndarray:
+        """`vertices_of` an array of integers; ``labels`` are the graph's, where that array is."""
+        vertices: np.ndarray = ids.astype(np.int64)
+        if labels is None or len(labels) == 0:
             known = (vertices >= 0) & (vertices < self.num_vertices)
         else:
-            vertices = np.searchsorted(self.labels, ids.astype(self.labels.dtype)).astype(np.int64)
+            vertices = np.searchsorted(labels, ids.astype(labels.dtype)).astype(np.int64)
             vertices[vertices == self.num_vertices] = 0
-            known = self.labels[vertices] == ids
+            known = labels[vertices] == ids
         if not known.all():
             self.vertex_of(ids[int(known.argmin())].item())
         return vertices

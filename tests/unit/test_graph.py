@@ -121,7 +121,11 @@ def test_integer_ids_with_gaps_become_ascending_labels(data):
 def test_an_id_beyond_the_type_of_the_labels_is_no_vertex(dtype):
     graph = Graph(np.array([0, 1, 1]), np.array([1]), labels=np.array([5, 7], dtype))
     assert [graph.vertex_of(id) for id in (5, np.int64(7))] == [0, 1]
-    assert not any(id in graph for id in (7 + 2**32, 5 - 2**32, 7 + 2**64, 2**31, -5, 0, 8, True))
+    assert graph.vertices_of([7, np.int32(5), 7]).tolist() == [1, 0, 1]
+    for id in (7 + 2**32, 5 - 2**32, 7 + 2**64, 2**31, -5, 0, 8, True):
+        assert id not in graph
+        with pytest.raises(InputError, match=f"{id} is not a vertex"):
+            graph.vertices_of([5, id, -1])
     assert 0 not in Graph(np.array([0]), np.array([], dtype), labels=np.array([], dtype))
 
 
