@@ -72,7 +72,7 @@ def graph500(
     begin = perf_counter()
     graph = drawing.graph_of(source, target)
     spec.require(graph)
-    traversal = spec.engine.prepare(graph, spec.algorithm)
+    traversal = spec.prepare(graph)
     _wait(device)
     run.construction_time = perf_counter() - begin
     drawn = _drawn_edges(drawing, source)
@@ -93,7 +93,7 @@ def _compile(spec: EngineSpec, drawing: Drawing) -> None:
     graph = small.graph_of(*small.edges())
     for offset in ("int32", np.dtype(index_dtype(2 * drawing.m)).name):
         typed = graph._with(offsets=graph.offsets.astype(offset))
-        verdict_of(typed.simple, spec.engine.prepare(typed, spec.algorithm).run(np.array([0])))
+        verdict_of(typed.simple, spec.prepare(typed).run(np.array([0])))
 
 
 def _search(run: Graph500, graph: Graph, traversal: Traversal, root: np.ndarray, drawn: Any) -> None:

@@ -244,10 +244,7 @@ def _run(comparison: Comparison, plan: Plan, vertices: np.ndarray, progress: Pro
         if plan.traced and traversal.traces and not runs.unavailable:
             progress(done, total, f"{runs.engine}: trace")
             with _reason_into(runs):
-                trace = traversal.run(vertices[:1], replace(options, trace=True)).trace
-                if trace is not None:
-                    trace.engine = runs.engine
-                runs.trace = trace
+                runs.trace = traversal.run(vertices[:1], replace(options, trace=True)).trace
 
 
 @contextmanager

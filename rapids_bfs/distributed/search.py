@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._core.cuda.arrays import CPU, CUDA
-from ..engines import EngineSpec, Options, Traversal
+from ..engines import EngineSpec, Options, Traversal, marked
 from ..errors import InputError
 from ..trace import Trace
 from .gathered import GATHERED, search_gathered
@@ -119,7 +119,8 @@ class GatheredTraversal(Traversal):
     def __init__(self, graph: Any, spec: EngineSpec) -> None:
         super().__init__(graph.to(CPU))
         self.distributed = graph
-        self.traversal = spec.engine.prepare_over(self.graph, spec.algorithm, graph.launcher.size)
+        prepared = spec.engine.prepare_over(self.graph, spec.algorithm, graph.launcher.size)
+        self.traversal = marked(prepared, spec.engine, spec.algorithm)
 
     def search(self, sources: np.ndarray, options: Options) -> Any:
         return self.traversal.search(self._vertices(sources), options)

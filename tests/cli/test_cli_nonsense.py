@@ -165,7 +165,9 @@ def test_names_are_printed_as_they_are(here, capsys, name):
         _, out, err = ends_well(capsys, arguments, (code,))
         return err if code else out
 
-    assert said("trace", file, "--source", name, "--engine=cpu").startswith(f"{graph}, cpu, from {name}\n")
+    assert said("trace", file, "--source", name, "--engine=cpu").startswith(
+        f"{graph}, cpu:direction-optimizing, from {name}\n"
+    )
     assert said("run", file, "--source=ann", "--target", name).startswith(f"{graph}: 2 of 3 vertices reached\n")
     assert f"{name} is at distance 1: ann - {name}\n" in said("run", file, "--source=ann", "--target", name)
     assert said("compare", file, "--engines=cpu", "--source", name).startswith(f"{graph}: 3 vertices, 2 ")

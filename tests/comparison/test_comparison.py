@@ -145,7 +145,10 @@ def test_levels_and_traces(engines):
     assert [level.newly_reached for level in comparison["cpu"].trace] == [*found[1:], 0]
     limited = compare("karate", sources=[0], engines="cpu", depth_limit=2)
     assert [level.newly_reached for level in limited.levels] == found[1:3]
-    assert (comparison["watched"].trace.engine, comparison["cpu"].trace.engine) == ("watched", "cpu")
+    assert [comparison[name].trace.engine for name in ("watched", "cpu")] == [
+        "watched:direction-optimizing",
+        "cpu:direction-optimizing",
+    ]
     assert len(comparison["watched"].runs) == 2  # the traced search is not one of those that are timed
     kept = comparison.to_dict()
     assert kept["levels"]["newly_reached"] == [*found[1:], 0]
