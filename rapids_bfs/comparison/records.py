@@ -133,6 +133,8 @@ class Comparison(Mapping[str, EngineRuns]):
         The command line of the process.
     started : str
         The time in UTC, in the format of ISO 8601.
+    simulated : bool
+        Kernels of Numba-CUDA ran in its simulator, so that their times mean nothing.
     machine, versions : dict
         The machine, and the versions of the packages on it.
     """
@@ -145,6 +147,7 @@ class Comparison(Mapping[str, EngineRuns]):
     seed: int | None = None
     command: str = ""
     started: str = ""
+    simulated: bool = False
     machine: dict[str, Any] = field(default_factory=describe)
     versions: dict[str, str] = field(default_factory=installed)
 
@@ -195,6 +198,7 @@ class Comparison(Mapping[str, EngineRuns]):
             "seed": self.seed,
             "baseline": self.baseline,
             "interrupted": self.interrupted,
+            "simulated": self.simulated,
             "levels": None if self.levels is None else self.levels.to_columns(),
             "engines": [
                 {

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter
+from traceback import walk_tb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from ..engines import (
     resolve,
     unsupported,
 )
+from ..engines.gpu.simulator import simulated
 from ..errors import InputError, TraversalError
 from ..loading import as_graph
 from ..result import BFSResult
@@ -127,6 +129,7 @@ def compared(
         seed=None if plan.num_sources is None else plan.seed,
         command=command_line(),
         started=now(),
+        simulated=simulated(),
     )
     try:
         _run(comparison, plan, vertices, progress, edges)
@@ -255,7 +258,20 @@ def _reason_into(runs: EngineRuns) -> Iterator[None]:
     except Exception as error:
         if is_interrupt(error):
             raise
-        runs.unavailable = f"failed: {type(error).__name__}: {error}"
+        runs.unavailable = f"failed: {type(error).__name__}: {error}{_place_of(error, runs.engine)}"
+
+
+def _place_of(error: Exception, engine: str) -> str:
+    """The last line of the engine's package that led to an error, for the end of a message; empty for our own errors,
+    which say all themselves."""
+    if isinstance(error, InputError | TraversalError):
+        return ""
+    package = type(resolve(engine).engine).__module__.partition(".")[0]
+    place = ""
+    for frame, line in walk_tb(error.__traceback__):
+        if frame.f_globals.get("__name__", "").partition(".")[0] == package:
+            place = f" ({frame.f_code.co_filename}, line {line})"
+    return place
 
 
 def _reason_not_to_run(spec: EngineSpec, graph: Any, options: Options, asked: bool) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 from .._core import notebook
 from .._core.formatting import counted, duration, graph_size, number, size
 from .charts import level_charts, ratio_chart, time_chart
-from .table import by_reason, figures_table, trace_html, wrong_answers
+from .table import SIMULATED, by_reason, figures_table, trace_html, wrong_answers
 
 STRIPES = (
     '<svg width="0" height="0" style="position:absolute" aria-hidden="true"><pattern id="stripes" width="6" height="6"'
@@ -62,6 +62,8 @@ def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
         if not wrong:
             lines.append(all_valid(sum(len(engine["runs"]) for engine in ran)))
     lines += [f'<p class="bad">{escape(f"{engine}, {what}")}</p>' for engine, what in wrong]
+    if record.get("simulated"):
+        lines.append(f'<p class="bad">{escape(SIMULATED)}.</p>')
     if record["interrupted"]:
         lines.append('<p class="bad">Interrupted: only finished searches are shown.</p>')
     return "\n".join(lines) + "</header>"

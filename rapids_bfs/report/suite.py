@@ -12,7 +12,7 @@ from rich.text import Text
 from .._core import notebook
 from .._core.formatting import counted, number
 from .console import FittingTable, line
-from .table import BEST, Record, Section, wrong_answers
+from .table import BEST, SIMULATED, Record, Section, wrong_answers
 
 WRONG, NONE = "bold red", "-"
 HIDDEN = 2  # of the sections, that a narrow terminal shows only if it is asked to
@@ -42,9 +42,10 @@ def suite_title(record: Record) -> str:
     """What was compared: ``synthetic: 12 graphs, 16 sources each``."""
     graphs = compared(record)
     sources = max((len(engine["runs"]) for graph in graphs.values() for engine in graph["engines"]), default=0)
-    return f"{record['suite']}: {counted(len(graphs), 'graph')}" + (
-        f", {counted(sources, 'source')} each" if sources else ""
-    )
+    title = f"{record['suite']}: {counted(len(graphs), 'graph')}"
+    if sources:
+        title += f", {counted(sources, 'source')} each"
+    return f"{title}; {SIMULATED}" if any(graph.get("simulated") for graph in graphs.values()) else title
 
 
 def compared(record: Record) -> dict[str, Record]:

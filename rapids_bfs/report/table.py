@@ -16,6 +16,7 @@ from .console import FittingTable, line
 Record = dict[str, Any]  # a comparison, or one of its engines
 Levels = dict[str, list[Any]]  # a list for each field of a `Level`
 
+SIMULATED = "Numba's CUDA simulator is on, and its times mean nothing"
 BEST = "bold"  # the style of a cell with the best figure of its row
 COUNTS = ("level", "frontier_vertices", "frontier_edges", "newly_reached")  # fields of a `Level`
 
@@ -61,6 +62,8 @@ def _title_and_notes(record: Record) -> tuple[Text, list[Text]]:
         title += f", {counted(sources, 'source')}"
     if searched := graph.get("searched"):
         title += f", {searched}"
+    if record.get("simulated"):
+        title += f"; {SIMULATED}"
     notes = reasons_why({engine["engine"]: engine["unavailable"] for engine in engines})
     notes += [
         Text.assemble(line(engine, "bold"), line(f", {what}"), style="red") for engine, what in wrong_answers(record)

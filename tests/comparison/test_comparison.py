@@ -20,6 +20,7 @@ from rapids_bfs.engines import Engine
 from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.engines.cpu.search import Sequential
 from rapids_bfs.generators import generate
+from rapids_bfs.report.suite import suite_title
 from rapids_bfs.trace import Step
 
 
@@ -172,11 +173,24 @@ def test_the_machine_is_described_when_it_is_measured(monkeypatch):
 def test_engines_that_cannot_run_are_listed_with_their_reason(engines):
     comparison = compare("karate", num_sources=2, engines="absent,broken,cpu")
     assert comparison["absent"].unavailable == "needs a flux capacitor: pip install flux"
-    assert comparison["broken"].unavailable == "failed: RuntimeError: no luck"
+    line = Broken.prepare.__code__.co_firstlineno + 1
+    assert comparison["broken"].unavailable == f"failed: RuntimeError: no luck ({__file__}, line {line})"
     assert len(comparison["cpu"].runs) == 2
     assert comparison.valid
     assert "flux capacitor" in str(comparison)
     assert comparison.baseline == "cpu"
+
+
+def test_times_of_the_simulator_are_said_to_mean_nothing(monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+    comparison = compare("karate", num_sources=1, engines="cpu,scipy")
+    said = [" ".join(str(comparison).split()), comparison._repr_html_()]
+    for kind in ("markdown", "latex", "html"):
+        getattr(comparison, f"to_{kind}")(tmp_path / kind)
+        said.append((tmp_path / kind).read_text())
+    assert all("its times mean nothing" in each for each in said)
+    suite = {"suite": "tiny", "graphs": [{"graph": "karate", "comparison": comparison.to_dict()}]}
+    assert suite_title(suite).endswith("its times mean nothing")
 
 
 def test_a_wrong_answer_is_seen(engines):
