@@ -262,7 +262,7 @@ class Engine(ABC):
         )
         for option, is_asked in zip(OPTIONAL, asked, strict=True):
             if is_asked and option not in self.supports:
-                return f"{self.name} does not support {option}: do without, or use the engine 'cpu'"
+                return f"{self.name} does not support {option}: drop the option, or use the engine 'cpu'"
         if options.check and algorithm not in self.checking:
             return (
                 "this engine cannot check its levels: use 'numba-cuda' or 'cupy' with one of the algorithms "

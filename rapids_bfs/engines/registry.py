@@ -169,7 +169,7 @@ def resolve(text: str, deterministic: bool = False) -> EngineSpec:
     elif name in registered():
         engine = registered()[name]
     else:
-        raise InputError(f"unknown engine {quoted(name)}: there are {', '.join(registered())}")
+        raise InputError(f"unknown engine {quoted(name)}: choose from {', '.join(registered())}")
     if isinstance(engine, Unusable):
         algorithm = ""  # nobody knows which it has
     if algorithm and algorithm not in engine.algorithms:

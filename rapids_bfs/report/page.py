@@ -87,7 +87,7 @@ def _table(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     if not ran:
         return ""
     figures = figures_table(record | {"engines": ran})
-    table = notebook.table(figures.rows, figures.columns, "A click on a heading sorts by it.")
+    table = notebook.table(figures.rows, figures.columns, "Click a heading to sort.")
     for said, style in (("yes", "good"), ("NO", "bad")):  # of the answers; engines are in heading cells
         table = table.replace(f"<td>{said}</td>", f'<td class="{style}">{said}</td>')
     return f'<h2>Figures</h2>\n<div class="scroll figures" id="figures" tabindex="0">{table}</div>'

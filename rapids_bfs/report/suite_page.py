@@ -57,6 +57,6 @@ def _tables(record: dict[str, Any]) -> list[str]:
     return [
         f"<h2>{escape(section.title[:1].upper() + section.title[1:])}</h2>\n"
         '<div class="scroll figures" tabindex="0">'
-        f"{notebook.table(section.rows, section.columns, 'A click on a heading sorts by it.')}</div>"
+        f"{notebook.table(section.rows, section.columns, 'Click a heading to sort.')}</div>"
         for section in suite_sections(record)
     ]

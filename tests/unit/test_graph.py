@@ -185,7 +185,7 @@ def test_without_a_device_a_graph_stays_on_the_host():
     "function", [nx.Graph, partial(nx.shortest_path, source=0, target=1), nx.is_tree, nx.line_graph]
 )
 def test_networkx_says_what_to_do_with_a_graph(function, graph):
-    with pytest.raises((InputError, AttributeError), match=r"none of NetworkX's: use graph\.to\('networkx'\)"):
+    with pytest.raises((InputError, AttributeError), match=r"not a NetworkX graph: use graph\.to\('networkx'\)"):
         function(graph)
 
 
