@@ -163,15 +163,29 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
     target = Path(file_path(path))
     if os.path.isdir(target):
         raise InputError(f"{target} is a directory, not a file")
-    if os.path.exists(target) and not os.path.isfile(target):
-        raise InputError(f"{target} is a pipe or a device: give the name of a file")
+    if is_written_in_place(target):
+        return target
     if not flag(force, "force") and os.path.exists(target):
         raise InputError(f"{target} exists: choose another name, or replace it with force=True")
-    if not os.path.isdir(target.parent):
-        raise InputError(f"{target}: there is no directory {target.parent}")
-    if not os.access(target.parent, os.W_OK):
-        raise InputError(f"{target}: the directory {target.parent} is not writable")
+    folder = Path(os.path.realpath(target)).parent if os.path.islink(target) else target.parent
+    if not os.path.isdir(folder):
+        raise InputError(f"{target}: there is no directory {folder}")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{target}: the directory {folder} is not writable")
     return target
+
+
+def is_written_in_place(path: Path) -> bool:
+    """Whether this is a pipe, a device, or the name of an open file, such as /dev/stdout."""
+    if not os.path.exists(path):
+        return False
+    while True:
+        folder = os.path.realpath(path.parent)
+        if folder == "/dev/fd" or folder.startswith("/proc/"):
+            return True
+        if not path.is_symlink():
+            return not path.is_file()
+        path = Path(folder, os.readlink(path))
 
 
 @contextmanager
@@ -187,13 +201,21 @@ def write_errors(path: str | Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A new file in the folder of ``path`` that replaces it once it is complete."""
-    part = path.with_name(f".{secrets.token_hex(8)}.part")
+    """A new file that replaces the one at ``path``, or behind a symbolic link there, once it is complete, and has its
+    mode. What `is_written_in_place` is written where it is."""
+    if is_written_in_place(path):
+        with write_errors(path), path.open("wb") as stream:
+            yield stream
+        return
+    target = Path(os.path.realpath(path))
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         with write_errors(path):
             with part.open("xb") as stream:
+                if target.exists():
+                    part.chmod(stat.S_IMODE(target.stat().st_mode))
                 yield stream
-            part.replace(path)
+            part.replace(target)
     finally:
         part.unlink(missing_ok=True)
 

@@ -7,7 +7,9 @@ import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import TextIOWrapper
 from os import PathLike
+from pathlib import Path
 from statistics import harmonic_mean, median
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ import numpy as np
 from .._core.arguments import file_path, quoted
 from .._core.machine import describe
 from .._core.machine import versions as installed
-from ..adapters._file import write_errors
+from ..adapters._file import replacing
 from ..adapters.arrow import frame
 from ..graph import Graph
 from ..trace import Trace
@@ -311,9 +313,11 @@ def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:
 
 @contextmanager
 def writing(path: str | PathLike[str], newline: str | None = None) -> Iterator[IO[str]]:
-    """The file at ``path``, opened for text. Raises `InputError` if it cannot be written, as on a full disk."""
-    path = file_path(path)
-    with write_errors(path), open(path, "w", encoding="utf-8", errors="backslashreplace", newline=newline) as out:
+    """The file at ``path``, opened for text, see `replacing`. Raises `InputError` if it cannot be written."""
+    with (
+        replacing(Path(file_path(path))) as stream,
+        TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline=newline) as out,
+    ):
         yield out
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import tempfile
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import networkx as nx
@@ -33,7 +34,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_bfs import Graph, InputError, as_graph, read
-from rapids_bfs.adapters._file import check_output, replacing
+from rapids_bfs.adapters._file import check_output, is_written_in_place, replacing
 from rapids_bfs.adapters._formats import FORMATS
 from rapids_bfs.adapters.arrow import from_arrow
 from rapids_bfs.adapters.files import check_graph_output
@@ -242,6 +243,33 @@ def test_interrupted_save_leaves_nothing(tmp_path: Path) -> None:
         interrupted()
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_file_that_is_written_elsewhere(tmp_path: Path) -> None:
+    """What a symbolic link leads to is replaced, with its mode; a pipe or a device is written where it is."""
+    graph = as_graph((["x", "y"], ["y", "z"]))
+    path, link, dangling = tmp_path / "a.parquet", tmp_path / "link.parquet", tmp_path / "dangling.parquet"
+    os.mkdir(tmp_path / "folder")
+    write(path, "old").chmod(0o640)
+    link.symlink_to(path.name)
+    dangling.symlink_to("folder/new.parquet")
+    for each in (link, dangling):
+        graph.save(each, force=True)
+        assert each.is_symlink()
+        assert_same(read(each.resolve()), graph)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert sorted(os.listdir(tmp_path)) == ["a.parquet", "dangling.parquet", "folder", "link.parquet"]
+    for suffix in (".parquet", ".arrow", ".arrows", ".npz", ".graphml", ".csv", ".csv.gz"):
+        os.mkfifo(pipe := tmp_path / f"pipe{suffix}")
+        with ThreadPoolExecutor() as pool:
+            sent = pool.submit(pipe.read_bytes)
+            graph.save(pipe)
+        assert pipe.is_fifo()
+        assert arcs(read(write(tmp_path / f"sent{suffix}", sent.result()))) == arcs(graph)
+    (tmp_path / "full.csv").symlink_to("/dev/full")
+    with pytest.raises(InputError, match=r"full\.csv cannot be written: No space left on device"):
+        graph.save(tmp_path / "full.csv")
+    assert is_written_in_place(Path("/dev/stdout"))
 
 
 def test_every_suffix_is_there_once() -> None:
