@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import tarfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -17,7 +17,7 @@ from .._core.arguments import quoted
 from .._core.formatting import printable
 from .._core.memory import require_bytes
 from ..errors import InputError
-from ._file import TAR, File, State, without_packing
+from ._file import TAR, File, without_packing
 from ._formats import format_of_suffix
 
 READ = 1 << 20  # bytes at a time
@@ -61,9 +61,12 @@ class Member(File):
     def unpacked_size(self) -> int:
         return self.length
 
-    @property
-    def state(self) -> State:
-        return self.archive.state
+    @contextmanager
+    def held(self) -> Iterator[File]:
+        yield self  # the archive is held
+
+    def require_unchanged(self) -> None:
+        self.archive.require_unchanged()
 
     @property
     def exists(self) -> bool:

@@ -6,6 +6,7 @@ import glob
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +24,8 @@ from ._file import (
     file_errors,
     packing_of,
     replacing,
+    turn,
+    unchanged,
     without_packing,
 )
 from ._formats import FORMATS, Format, format_of, format_of_suffix, known_suffixes, refuse_options
@@ -85,10 +88,15 @@ def read(
     if files := files_matching(path):
         from ._columnar import read_several
 
-        return read_several(file_path(path), files, name, **options)
-    file = file_at(path)
+        with unchanged(*files):
+            return read_several(file_path(path), files, name, **options)
+    with file_at(path).held() as file:
+        return _read(file, name, **options)
+
+
+def _read(file: File, name: str | None, **options: Any) -> Graph:
     with file_errors(file, "a graph"):
-        file = File(file.path, packing_of(file.head()))
+        file = replace(file, packing=packing_of(file.head()))
         if not file.head():
             raise InputError(f"{file} is empty")
         if IS_TAR.match(file.head()):
@@ -147,6 +155,8 @@ def save(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> 
                     format.write(graph, unpacked)
         except InputError as error:
             raise InputError(f"{target}: {error}") from None
+        with turn():
+            opened.close()
 
 
 def _files_of(target: Path, format: Format) -> list[Path]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import shutil
+import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from graph_files import (
     GENERAL,
     MTX,
     any_text,
+    archive,
     arcs,
     assert_same,
     check_message,
@@ -34,7 +38,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_bfs import Graph, InputError, as_graph, read
-from rapids_bfs.adapters._file import check_output, is_written_in_place, replacing
+from rapids_bfs.adapters._file import File, check_output, is_written_in_place, replacing, turn
 from rapids_bfs.adapters._formats import FORMATS
 from rapids_bfs.adapters.arrow import from_arrow
 from rapids_bfs.adapters.files import check_graph_output
@@ -270,6 +274,86 @@ def test_a_file_that_is_written_elsewhere(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"full\.csv cannot be written: No space left on device"):
         graph.save(tmp_path / "full.csv")
     assert is_written_in_place(Path("/dev/stdout"))
+
+
+ONE_FILE = (".parquet", ".arrow", ".npz", ".sg", ".mtx", ".mtx.gz", ".csv", ".txt", ".tar")
+PARTS = (".e", ".v", ".properties")
+
+
+@pytest.mark.parametrize(
+    ("name", "suffixes", "summed"),
+    [
+        *((f"g{each}", [each], False) for each in ONE_FILE),
+        ("g*.parquet", [".parquet"], False),
+        *(("g.e", PARTS[:count], True) for count in (1, 2, 3)),
+        ("g.e", PARTS, False),
+    ],
+)
+def test_files_that_are_replaced_while_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, suffixes: Sequence[str], summed: bool
+) -> None:
+    """Before any look at them, all or some of LDBC's three: what is read is the graph before or the one after."""
+    several = name in ("g.e", "g*.parquet")
+    graphs = (
+        as_graph(([0, 1, 1], [1, 2, 0]), directed=False),
+        as_graph(([3, 4, 0, 1, 3], [4, 0, 2, 0, 2]), directed=True),
+    )
+    for place, graph in enumerate(graphs):
+        if name == "g.tar":
+            graph.save(tmp_path / "g.mtx", force=True)
+            write(tmp_path / f"{place}.tar", archive({"g.mtx": (tmp_path / "g.mtx").read_bytes()}))
+        else:
+            graph.save(tmp_path / f"{place}{suffixes[0]}")
+        if name == "g.e" and not summed:
+            properties = tmp_path / f"{place}.properties"
+            write(properties, re.sub(".*crc32.*", "", properties.read_text()))
+    before, after = (read(tmp_path / name.replace("g", place, 1)) for place in "01")
+    whole = (arcs(before), before.directed), (arcs(after), after.directed)
+    looks = moment = 0
+    place_of = File.place.fget
+    assert place_of
+
+    def replaced(file: File) -> Path:
+        nonlocal looks
+        looks += 1
+        if looks == moment:
+            for suffix in suffixes:
+                os.replace(tmp_path / f"other{suffix}", tmp_path / f"g{suffix}")
+        return place_of(file)
+
+    monkeypatch.setattr(File, "place", property(replaced))
+    while looks >= moment:
+        moment += 1
+        for suffix in PARTS if name == "g.e" else suffixes:
+            shutil.copy(tmp_path / f"0{suffix}", tmp_path / f"g{suffix}")
+            shutil.copy(tmp_path / f"1{suffix}", tmp_path / f"other{suffix}")
+        looks = 0
+        try:
+            graph = read(tmp_path / name)
+        except InputError as error:
+            if not (several or sys.platform != "linux") or not re.search(
+                "changed while they were read|was saved with other", str(error)
+            ):
+                raise
+        else:
+            assert (arcs(graph), graph.directed) in whole
+    assert moment > 3
+
+
+def test_the_files_of_a_graph_are_put_in_place_by_one_thread_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    replace = Path.replace
+
+    def tried(part: Path, target: Path) -> Path:
+        with ThreadPoolExecutor() as pool:
+            found.append(pool.submit(turn().acquire, blocking=False).result())
+        return replace(part, target)
+
+    monkeypatch.setattr(Path, "replace", tried)
+    as_graph(([0], [1])).save(tmp_path / "a.e")
+    assert found == [False] * 3
 
 
 def test_every_suffix_is_there_once() -> None:
