@@ -139,6 +139,8 @@ class _Reader(io.RawIOBase):
             if count > MOST_MEMBERS:
                 raise InputError(f"{self._archive} has more than {MOST_MEMBERS:,} members")
             self._tar.members = []  # type: ignore[attr-defined]  # which it would keep
+            if each.size < 0:
+                raise InputError(f"{self._archive} is damaged: {quoted(each.name)} has a size of {each.size}")
             if each.isreg():
                 yield each
             self._require_bounded(self._tar.offset - self._tar.fileobj.tell())  # tarfile skips it even past the end
@@ -164,10 +166,13 @@ class _Reader(io.RawIOBase):
         return len(data)
 
     def _read_the_rest(self) -> None:
-        """Read what follows the content, up to the checksum behind everything. Raises `InputError` if the content is
-        there twice."""
+        """Read what follows the content, up to the checksum behind everything. Raises `InputError` if there is another
+        file that may be the graph: one of the same name, but for the suffix of another format."""
         for each in self.files():
-            if Path(each.name).name == self._path.name:
+            path = Path(each.name)
+            format = format_of_suffix(path) if path.stem == self._path.stem else None
+            another = format and not {path.suffix, self._path.suffix} <= set(format.parts)
+            if path.name == self._path.name or another:
                 both = f"{quoted(str(self._path))} and {quoted(each.name)}"
                 raise InputError(f"{self._archive} has {both}: unpack the one that is meant")
         while self.unpack(READ):

@@ -97,13 +97,13 @@ def read(
 def _read(file: File, name: str | None, **options: Any) -> Graph:
     with file_errors(file, "a graph"):
         file = replace(file, packing=packing_of(file.head()))
-        if not file.head():
-            raise InputError(f"{file} is empty")
         if IS_TAR.match(file.head()):
             from ._archive import member_of
 
             file = member_of(file)
     with file_errors(file, "a graph"):
+        if not file.head():
+            raise InputError(f"{file} is empty")
         format = format_of(file)
     refuse_options(options, format.options, f"{file} is {format.name}, which has")
     with file_errors(file, format.name):
@@ -130,7 +130,8 @@ def save(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> 
     ``.npz`` keeps everything. Parquet, Arrow and ``.txt`` keep vertices, ids, edges and direction, but an
     undirected graph is written with each edge once, and its adjacencies may come back in another order. Parquet, Arrow,
     CSV and TSV keep edge data, too. A format that would lose ids, isolated vertices or edge data of this graph is
-    refused. An existing file is replaced only with ``force``, and only when the new one is complete.
+    refused. An existing file is replaced only with ``force``, and only when the new one is complete; a pipe or a device
+    is written in place.
 
     Raises `InputError` if it cannot be written there or in this format.
     """
