@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .._core.arguments import quoted
+from .._core.environment import WrongVariable, user_cache
 from ..errors import InputError
 
 COLLECTIONS = ("gap", "suitesparse", "snap", "dimacs10", "ldbc", "cugraph")
@@ -57,11 +58,13 @@ class Dataset:
 
 def folder() -> Path:
     """The folder of all datasets: that of the environment variable RAPIDS_BFS_DATASETS, else in the user's cache."""
-    if given := os.environ.get(FOLDER):
+    given = os.environ.get(FOLDER)
+    if not given:
+        return user_cache("datasets", f"{FOLDER} to a folder for them")
+    try:
         return Path(given).expanduser().absolute()
-    from platformdirs import user_cache_path
-
-    return Path(user_cache_path("rapids_bfs", appauthor=False), "datasets")
+    except RuntimeError:
+        raise WrongVariable(f"the environment variable {FOLDER} is {given!r}, and that user has no home") from None
 
 
 def is_dataset(name: str) -> bool:
