@@ -17,10 +17,10 @@ import numpy as np
 
 from ..errors import InputError
 from .cgroups import content, groups
-from .cuda.arrays import require_device
+from .cuda.arrays import LESS_MEMORY, require_device
 from .formatting import size
 from .interrupts import suppressed
-from .rapids import driver_allocates, has_pool, pool_bytes
+from .rapids import driver_allocates, has_pool, pool_bytes, rmm_allocates
 
 # By version of Linux's control groups: the files with the limit and with what is used of it; the line of memory.stat
 # that says how much of that are files' contents, which give way
@@ -33,6 +33,7 @@ MEMINFO = Path("/proc/meminfo")
 ALIGNMENT = 256  # of arrays on a device
 SHARED_BYTES = 1 << 26  # an allocation takes some microseconds, which larger searches do not notice
 CLEARED_BYTES = 1 << 20  # of an array; a search clears smaller ones in no time
+CACHED_SHARE = 8  # of what the limit of CuPy's pool leaves, its free blocks may be one in so many
 AHEAD_BYTES = 1 << 27  # of the arrays of one answer; larger ones would take too much memory while they are unused
 
 
@@ -75,13 +76,20 @@ def _free_bytes() -> int:
 
 
 def available_device_bytes() -> int:
-    """Bytes that CuPy can still allocate on its current device; where RMM allocates, no more than `pool_bytes`."""
+    """Bytes that CuPy can still allocate on its current device: at most what the limit of its pool leaves, or
+    `pool_bytes` where RMM allocates."""
     import cupy
 
     free, total = cupy.cuda.Device().mem_info
     if has_pool():
         return pool_bytes(free, total)
-    return int(free + cupy.get_default_memory_pool().free_bytes())
+    pool = cupy.get_default_memory_pool()
+    limit = 0 if rmm_allocates() else pool.get_limit()
+    left = limit - pool.used_bytes() if limit else total
+    if limit and pool.free_bytes() > left // CACHED_SHARE:  # these count, and CuPy does not free them at the limit
+        pool.free_all_blocks()
+        free, _ = cupy.cuda.Device().mem_info
+    return int(max(min(free + pool.free_bytes(), left), 0))
 
 
 def new_arrays(length: int, *dtypes: Any) -> list[Any]:
@@ -193,7 +201,12 @@ def require_device_bytes(needed: int, what: str) -> None:
     require_device()
     available = available_device_bytes()
     if needed > available:
-        raise InputError(f"{what} needs {size(needed)} of device memory, and {size(available)} are free")
+        raise shortage(what, needed, available)
+
+
+def shortage(what: str, needed: int, available: float, memory: str = "device memory") -> InputError:
+    """The error of ``what``, which needs more memory of a device than is available."""
+    return InputError(f"{what} needs {size(needed)} of {memory}, and {size(int(available))} are free: {LESS_MEMORY}")
 
 
 def has_bytes(needed: int) -> bool:

@@ -254,7 +254,7 @@ class PersistentSearch:
         """
         if not self.allocates_ahead:
             return
-        with suppress(MemoryError), self.device.active():
+        with self.device.active(), suppress(MemoryError):
             answers = self.device_partition.allocate_answers(self.request.predecessors)
             if answers.predecessors is not None:
                 fill(answers.predecessors, 0xFF, self.device.stream_handle)

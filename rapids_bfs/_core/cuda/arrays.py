@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from contextlib import suppress
+from contextlib import ContextDecorator, suppress
 from functools import cache
 from typing import Any, Final
 
@@ -20,6 +20,21 @@ CPU: Final = "cpu"
 CUDA: Final = "cuda"
 DEVICES = (CPU, CUDA)
 DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
+LESS_MEMORY = "take fewer sources at a time, load the graph with adjacency='pinned', or search with engine='cpu'"
+
+
+class _DeviceMemory(ContextDecorator):
+    """A context, or decorator, that raises `InputError` where CuPy is out of memory. That happens in spite of all
+    checks: other programs allocate too, and the free memory may be in blocks that are too small."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, *trace: object) -> None:
+        if kind is not None and kind.__name__ == "OutOfMemoryError":
+            raise InputError(f"the device has too little memory ({str(error).rstrip('.')}): {LESS_MEMORY}") from None
+
+
+device_memory: Final = _DeviceMemory()
 
 
 @cache
@@ -97,6 +112,7 @@ def require_device() -> None:
         raise InputError(f"this needs a CUDA device: {reason}")
 
 
+@device_memory
 def to_device(array: Any) -> Any:
     """``array`` as a CuPy array: the same memory if it is on the device already, else a copy.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NoReturn
 
-from ..._core.cuda.arrays import is_cupy_array
+from ..._core.cuda.arrays import device_memory, is_cupy_array
 from ..._core.cuda.driver import library
 from ...errors import DeviceError
 
@@ -60,7 +60,7 @@ def primary_context(device: int) -> int | None:
 
 
 class Within:
-    """A context manager in which a context of the driver is current in this thread."""
+    """`device_memory`, and a context of the driver is current in this thread."""
 
     __slots__ = ("before", "context")
 
@@ -72,9 +72,10 @@ class Within:
         if self.before != self.context:
             call("cuCtxSetCurrent", ctypes.c_void_p(self.context))
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, *raised: Any) -> None:
         if self.before != self.context:
             call("cuCtxSetCurrent", ctypes.c_void_p(self.before))
+        device_memory.__exit__(*raised)
 
 
 class InTurn:
