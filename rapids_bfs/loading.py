@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack, overlo
 
 from . import adapters
 from ._core.arguments import checked_directed, checked_name, file_path, quoted, whole_number
-from ._core.cuda.arrays import CPU, CUDA, checked_device, device_memory, require_device
+from ._core.cuda.arrays import CPU, CUDA, checked_device, clear_errors, require_device
 from .adapters._edge_data import asked_for
 from .adapters._formats import refuse_options
 from .adapters.csr import from_csr
@@ -298,7 +298,7 @@ def load(
     return read(name, **options).to(device)
 
 
-@device_memory
+@clear_errors
 def _generated(spec: str, device: str, options: dict[str, Any]) -> Graph:
     """A generated graph as ``directed`` says, see `as_graph`."""
     directed, name = _generator_options(spec, **options)

@@ -123,14 +123,16 @@ class NextArrays:
         self.few = sum(nbytes) <= AHEAD_BYTES
         self.clears_last = clears_last and nbytes[-1] >= CLEARED_BYTES
         self.last_is_clear = False  # of the arrays that `take` returned
-        self.ready: tuple[Any, list[Any]] | None = None  # the current stream at the allocation, and the arrays
+        # The current stream and the thread at the allocation, and the arrays. Streams that are destroyed leave their
+        # handles to new ones; this one is kept, so none that is the same object has another's handle.
+        self.ready: tuple[Any, int, list[Any]] | None = None
 
     def take(self) -> list[Any]:
         """New arrays, which CuPy's current stream may write."""
         ready, self.ready = self.ready, None
-        if ready is not None and ready[0] == _current_stream():
+        if ready is not None and ready[0] is _current_stream() and ready[1] == get_ident():
             self.last_is_clear = self.clears_last
-            return ready[1]
+            return ready[2]
         self.last_is_clear = False
         return new_arrays(*self.of)
 
@@ -144,14 +146,14 @@ class NextArrays:
                 arrays = new_arrays(*self.of)
                 if self.clears_last:
                     arrays[-1].data.memset_async(0xFF, arrays[-1].nbytes)
-                self.ready = _current_stream(), arrays
+                self.ready = _current_stream(), get_ident(), arrays
 
 
-def _current_stream() -> tuple[int, int]:
-    """CuPy's current stream, and this thread: the handle of a per-thread default stream is the same in all threads."""
+def _current_stream() -> Any:
+    """CuPy's current stream. That of a per-thread default stream is the same object in all threads."""
     import cupy
 
-    return int(cupy.cuda.get_current_stream().ptr), get_ident()
+    return cupy.cuda.get_current_stream()
 
 
 class PeakDeviceBytes:

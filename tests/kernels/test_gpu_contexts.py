@@ -1,8 +1,10 @@
 """The context of the driver, hence the device, in which the hosts of the GPU kernels work."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import cache, partial
+from threading import Barrier
 from types import SimpleNamespace
 from unittest import mock
 
@@ -72,6 +74,37 @@ def test_contexts_in_turn(contexts, own):
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert contexts.current == own
+
+
+def test_a_signal_handler_searches_on_another_device(contexts):
+    """It runs as soon as the driver has told the thread's context, which is nevertheless the one to return to."""
+
+    def ask(found):
+        status = Contexts.cuCtxGetCurrent(contexts, found)
+        contexts.cuCtxGetCurrent = partial(Contexts.cuCtxGetCurrent, contexts)  # it comes once
+        with gpu_launch.Within(11), gpu_launch.Within(11):
+            pass
+        return status
+
+    contexts.current = 10
+    contexts.cuCtxGetCurrent = ask
+    with gpu_launch.Within(12):
+        assert contexts.current == 12
+    assert contexts.current == 10
+
+
+def test_threads_that_search_first_at_once_share_a_stream(monkeypatch):
+    both = Barrier(2)
+
+    class Stream:
+        def __init__(self, non_blocking):
+            both.wait()
+
+    monkeypatch.setattr(cupy, "_streams", {})
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(Stream=Stream)))
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(cupy.stream_of, (0, 0))
+    assert first is second
 
 
 class Second(IdleDevice):
@@ -163,7 +196,7 @@ def test_cupy_searches_where_the_graph_is(there, thread, chosen, contexts, monke
     monkeypatch.setitem(
         sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(Device=device, Stream=Stream, runtime=runtime))
     )
-    monkeypatch.setattr(cupy, "stream_of", cache(cupy.stream_of.__wrapped__))
+    monkeypatch.setattr(cupy, "_streams", {})
     monkeypatch.setattr(cupy, "primary_context", gpu_launch.primary_context)
     graph = generate("path:3")
     if there is not None:

@@ -147,6 +147,14 @@ class OutOfMemoryError(MemoryError):
     """That of CuPy."""
 
 
+class CUDARuntimeError(RuntimeError):
+    """That of CuPy."""
+
+    def __init__(self, status):
+        super().__init__(f"status {status}")
+        self.status = status
+
+
 def import_on_device(error, monkeypatch):
     def adapter(graph):
         raise error
@@ -163,13 +171,22 @@ def upload(error, monkeypatch):
     arrays.to_device([1])
 
 
+def wait(error, monkeypatch):
+    def synchronize():
+        raise error
+
+    current = SimpleNamespace(synchronize=synchronize)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: current)))
+    arrays.finish()
+
+
 def search(error, monkeypatch):
     monkeypatch.setattr(launch, "current_context", lambda: 5)
     with launch.Within(5):
         raise error
 
 
-@pytest.mark.parametrize("use", [import_on_device, upload, search])
+@pytest.mark.parametrize("use", [import_on_device, upload, wait, search])
 @pytest.mark.parametrize(
     ("error", "kind", "words"),
     [
@@ -179,8 +196,10 @@ def search(error, monkeypatch):
             "allocating 9 .* load",
         ),
         (MemoryError("std::bad_alloc"), MemoryError, "std::bad_alloc"),
+        (CUDARuntimeError(900), InputError, "a stream is being captured .* after end_capture"),
+        (CUDARuntimeError(700), CUDARuntimeError, "700"),
     ],
 )
-def test_what_cupy_cannot_allocate_is_one_error(use, error, kind, words, monkeypatch):
+def test_errors_of_cupy_that_say_what_to_do(use, error, kind, words, monkeypatch):
     with pytest.raises(kind, match=words):
         use(error, monkeypatch)

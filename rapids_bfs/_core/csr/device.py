@@ -17,7 +17,7 @@ import cupy
 import numpy as np
 
 from ...errors import InputError
-from ..cuda.arrays import device_memory
+from ..cuda.arrays import clear_errors
 from ..cuda.kernels import THREADS, launch
 from ..dtypes import index_dtype
 from ..memory import require_device_bytes as require
@@ -162,7 +162,7 @@ def edge_blocks(offsets: Any, targets: Any) -> Iterator[Pairs]:
         yield sources_of(offsets, targets, first, first + len(block)), block
 
 
-@device_memory
+@clear_errors
 def transpose(offsets: Any, targets: Any, *, in_order: bool = False) -> CSR:
     """The CSR of the reversed edges; with ``in_order`` each adjacency is in the order of the edges."""
     if in_order:
@@ -174,7 +174,7 @@ def transpose(offsets: Any, targets: Any, *, in_order: bool = False) -> CSR:
     return fill(blocks, len(offsets) - 1, len(targets))
 
 
-@device_memory
+@clear_errors
 def mirrored(offsets: Any, targets: Any, *, in_order: bool = False) -> CSR:
     """The CSR of the edges in both directions, self-loops once; the same arrays if they are symmetric. With
     ``in_order`` each adjacency is in the order of the edges."""
@@ -209,7 +209,7 @@ def ascends(offsets: Any, targets: Any) -> bool:
     return True
 
 
-@device_memory
+@clear_errors
 def ascending(
     offsets: Any, targets: Any, *, symmetric: bool = False, limit: int | None = None, result: Any = None
 ) -> CSR:
@@ -260,7 +260,7 @@ def without_repeats_and_loops(offsets: Any, targets: Any) -> CSR:
     return distinct(offsets, targets, loops=False)
 
 
-@device_memory
+@clear_errors
 def distinct(offsets: Any, targets: Any, *, loops: bool, result: Any = None) -> Pairs:
     """The CSR of the distinct edges, with or without self-loops. Each adjacency must ascend.
 

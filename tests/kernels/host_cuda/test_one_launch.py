@@ -155,7 +155,7 @@ def test_the_trace_says_which_search_it_was():
 def test_where_there_are_no_windows_it_goes_by_steps(monkeypatch, size, windows, refused):
     """What partitions prepare, on one device that they share."""
     whole = generate("rmat:6")
-    here = Location("host", "boot", "process", 1, 0, "0000:00:00.0")
+    here = Location("host", "boot", "process", 1, 0, "0000:00:00.0", "uuid")
     monkeypatch.setattr(Location, "here", lambda: here)
     monkeypatch.setattr(one_launch, "CuPyDevice", lambda own_stream: HostDevice(0, blocks=2 * size))
     monkeypatch.setattr(one_launch, "DevicePartition", lambda *given: DevicePartition(*given, SMALL))
