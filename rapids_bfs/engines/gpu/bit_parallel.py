@@ -119,7 +119,7 @@ class BitParallel(BatchTraversal):
                 with self.device.current():
                     finish()
             with self.device.working():
-                some = distances[begin : begin + self._allocate(min(self.batch_size, len(sources) - begin))]
+                some = distances[begin : begin + self._allocate(len(sources) - begin)]
                 found = self.written = some if on_device(some) else self._staging(some.size)
                 self.parameters.distances = address(found)
                 self.parameters.planes = address(self.rows["planes"])
@@ -143,7 +143,7 @@ class BitParallel(BatchTraversal):
         begin = 0
         while begin < len(sources):
             with self.device.working():
-                some = sources[begin : begin + self._allocate(min(self.batch_size, len(sources) - begin))]
+                some = sources[begin : begin + self._allocate(len(sources) - begin)]
                 self.parameters.planes = None
                 self._launch(some, depth_limit, "search")
                 sums = self.device.host(self.sums).reshape(len(whole), -1)
@@ -162,6 +162,7 @@ class BitParallel(BatchTraversal):
     def _allocate(self, k: int) -> int:
         """Allocate the rows for ``k`` sources, or for as many as fit, unless the last batch was of that width; return
         the number of sources."""
+        k = min(k, self.batch_size)
         self.device.synchronize()  # an interrupt may have left a batch running
         width = next(width for width in WIDTHS if width >= self.widest or k <= BITS * width)
         if width != self.width:
