@@ -33,6 +33,7 @@ class Dataset:
     directed: bool | None = None
     columns: tuple[str, str] | None = None  # of the edges, in a table with more
     sha256: str | None = None
+    exact: bool = True  # do its edges count those of the file?
     terms: str = ""
     citation: str = ""
 
@@ -45,6 +46,17 @@ class Dataset:
     @property
     def download(self) -> Path:
         return self.folder / self.file
+
+    @property
+    def unchecked(self) -> Path:
+        """The file that marks a download which has not been compared with what is stated."""
+        return self.folder / ".unchecked"
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """The figures that the publisher states, by their names."""
+        figures = {"vertices": self.vertices, "edges": self.edges}
+        return {what: figure for what, figure in figures.items() if figure is not None}
 
     @property
     def adjacency(self) -> Path:
