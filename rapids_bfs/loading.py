@@ -100,7 +100,8 @@ def as_graph(
         the ids that occur; 0..n-1 cost nothing, other ids become labels.
     directed : bool, optional
         True: directed edges. False: each edge in both directions, unless the edges are symmetric already. Default: as
-        the type or file says, else directed edges; the graph counts as undirected if they are symmetric.
+        the type or file says, or a pandas frame's ``attrs["directed"]``, else directed edges; the graph counts as
+        undirected if they are symmetric.
     name : str, optional
     device : "cpu" or "cuda", optional
         Where to put the graph. By default a graph of arrays on a device stays there, and any other is on "cpu".
