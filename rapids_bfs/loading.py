@@ -263,7 +263,7 @@ def load(
     -----
     A dataset is downloaded once, which needs the extra ``datasets``, into the user's cache folder, or that of the
     environment variable RAPIDS_BFS_DATASETS. Its adjacency is kept there and mapped into memory by the next call: do
-    not change the files while such a graph is in use. ``rapids-bfs datasets`` lists the names.
+    not change the files while such a graph is in use. ``rapids-bfs datasets snap`` lists the names of a collection.
 
     Examples
     --------

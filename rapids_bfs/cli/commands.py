@@ -339,7 +339,7 @@ def datasets(
         ),
     ] = "",
 ) -> None:
-    """List the real graphs that are known by name, and which of them are on disk.
+    """List the collections of real graphs that are known by name, or the graphs of one and which are on disk.
 
     Vertices and edges are as the publisher counts them: SuiteSparse counts an undirected edge twice.
 

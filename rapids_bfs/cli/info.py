@@ -17,7 +17,7 @@ from ..data.datasets import COLLECTIONS, Dataset, dataset, datasets
 from ..distributed.cluster import cluster_at, scheduler
 from ..engines import registered, resolve
 from ..errors import InputError
-from ..report.console import Hyphenated, line
+from ..report.console import FittingTable, Hyphenated, line
 from ..report.table import reasons_why
 
 KINDS = {True: "directed", False: "undirected", None: ""}
@@ -75,18 +75,39 @@ def _cluster_table(address: str) -> Table:
 
 
 def datasets_table(name: str) -> Group:
-    """The datasets whose names begin with ``name``; everything known about one if ``name`` is the whole of its name."""
+    """The datasets whose names begin with ``name``; everything known about one if ``name`` is the whole of its name;
+    the collections if ``name`` is empty."""
+    if not name:
+        return _collections_table()
     if ":" in name and name.partition(":")[2] and len(begin := _beginning(name)) < 2:
         return Group(_dataset_table(begin[0] if begin else dataset(name)))
     if not (found := _beginning(name)):
         raise InputError(f"no dataset begins with {quoted(name)}: there are {', '.join(COLLECTIONS)}")
-    table = _plain_table("dataset", "vertices", "edges", "", "on disk")
-    for each in found:
-        counts = ["" if count is None else f"{count:,}" for count in (each.vertices, each.edges)]
-        table.add_row(line(each.name), *counts, KINDS[each.directed], size(each.kept) if each.kept else "")
-    for column in (1, 2, 4):
-        table.columns[column].justify = "right"
-    return Group(table)
+    columns = ["dataset", "vertices", "edges", "direction", "on disk"]
+    rows = [
+        [
+            each.name,
+            *("" if count is None else f"{count:,}" for count in (each.vertices, each.edges)),
+            KINDS[each.directed],
+            size(each.kept) if each.kept else "",
+        ]
+        for each in found
+    ]
+    return Group(FittingTable(columns if any(row[-1] for row in rows) else columns[:-1], rows))
+
+
+def _collections_table() -> Group:
+    table = _plain_table("collection", "graphs", "such as", "on disk")
+    for name in COLLECTIONS:
+        found = _beginning(f"{name}:")
+        kept = sum(each.kept for each in found)
+        table.add_row(name, str(len(found)), found[0].name, size(kept) if kept else "")
+    table.columns[1].justify = "right"
+    return Group(
+        table,
+        line("'rapids-bfs datasets snap' lists the graphs of snap."),
+        line("suitesparse:GROUP/NAME is any square matrix of SuiteSparse's collection."),
+    )
 
 
 def _beginning(name: str) -> list[Dataset]:

@@ -104,7 +104,7 @@ def dataset(name: str) -> Dataset:
     hint = f"; there is {', '.join(near)}" if near else ""
     if collection == "suitesparse":
         hint += ": give GROUP/NAME, as https://sparse.tamu.edu does"
-    raise InputError(f"{quoted(name)} is not among the datasets{hint}; 'rapids-bfs datasets' lists them")
+    raise InputError(f"{quoted(name)} is not among the datasets{hint}; 'rapids-bfs datasets {collection}' lists them")
 
 
 def meant_by(name: str) -> str:

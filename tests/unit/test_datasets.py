@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -25,8 +26,10 @@ from graph_files import GENERAL, archive
 import rapids_bfs
 from rapids_bfs import InputError, as_graph, bfs, load
 from rapids_bfs.cli import run_command
+from rapids_bfs.cli.info import datasets_table
 from rapids_bfs.data import datasets, downloads
 from rapids_bfs.data.datasets import COLLECTIONS, Dataset, dataset
+from rapids_bfs.report.console import console, show
 
 EDGES = gzip.compress(b"# Undirected graph\n0 1\n1 2\n7 2\n")
 ROAD = gzip.compress(archive({"road/road_coord.mtx": "x", "road/road.mtx": GENERAL + "3 3 2\n1 2\n3 1\n"}))
@@ -334,6 +337,14 @@ def test_the_name_works_wherever_a_graph_does(
             load(found.name, **option)
 
 
+def test_a_terminal_of_80_columns_breaks_no_name() -> None:
+    for collection in COLLECTIONS:
+        terminal = console(file=StringIO(), width=80, color_system=None)
+        show(datasets_table(collection), out=terminal)
+        printed = terminal.file.getvalue().split()  # type: ignore[attr-defined]
+        assert {each.name for each in datasets.datasets() if each.name.startswith(f"{collection}:")} <= {*printed}
+
+
 def test_the_table() -> None:
     assert tuple(tomllib.loads(Path(datasets.__file__).with_suffix(".toml").read_text())) == COLLECTIONS
     for found in datasets.datasets():
@@ -442,6 +453,10 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert run_command(["datasets", "ldbc"]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert any(re.fullmatch(r" *ldbc:example-directed +10 +17 +directed +2.00 KiB *", row) for row in rows)
+    assert run_command(["datasets"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert any(re.fullmatch(r" *ldbc +39 +ldbc:\S+ +2.00 KiB *", row) for row in rows)
+    assert len(rows) < 24
     assert run_command(["datasets", "gap:road"]) == 0
     assert "https://sparse.tamu.edu/MM/GAP/GAP-road.tar.gz" in capsys.readouterr().out
     assert run_command(["datasets", "nothing"]) == 2
