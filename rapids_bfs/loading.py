@@ -288,13 +288,13 @@ def load(
 
             return load_dataset(name, **options).to(device)
         if ":" in name and kind.isidentifier() and not Path(name).suffix.strip(".0123456789"):  # rmat:1.5 is not a file
-            if hint := "" if kind in KINDS else meant_by(name):
+            if hint := "" if kind in KINDS else meant_by(name, KINDS):
                 raise InputError(f"{quoted(name)} is neither a generator nor a dataset{hint}")
             return _generated(name, device, options)
         if not Path(name).suffix and os.sep not in name:
             raise InputError(
                 f"{quoted(name)} is not a file, a generator (such as rmat:20) or a bundled graph "
-                f"({', '.join(BUNDLED)}){meant_by(name)}"
+                f"({', '.join(BUNDLED)}){meant_by(name, BUNDLED)}"
             )
     return read(name, **options).to(device)
 

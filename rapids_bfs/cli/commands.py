@@ -10,7 +10,7 @@ import typer
 from .._core.arguments import quoted
 from .._core.formatting import graph_size, number
 from ..errors import shortened
-from ..report.console import line, show
+from ..report.console import NOTE, line, show
 from .app import Command
 from .app import app as app
 from .compare import compare as compare  # the first of the commands
@@ -198,10 +198,10 @@ def validate(
     verdict, unread = verdict_of_file(loaded, result, limit, None if target is None else parsed_id(loaded, target))
     show(line(str(verdict), "green" if verdict else "red"))
     if verdict.rule == "edge-reach" and limit is None and target is None:
-        show(line("if the search stopped early, pass its --target or --depth-limit", "yellow"))
+        show(line("if the search stopped early, pass its --target or --depth-limit", NOTE))
     if unread:
         names = shortened(", ".join(map(quoted, unread)), 200)
-        show(line(f"not checked: {names}; a result has {', '.join(RESULT_COLUMNS)}", "yellow"))
+        show(line(f"not checked: {names}; a result has {', '.join(RESULT_COLUMNS)}", NOTE))
     if not verdict:
         raise typer.Exit(1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -107,13 +108,23 @@ def dataset(name: str) -> Dataset:
     raise InputError(f"{quoted(name)} is not among the datasets{hint}; 'rapids-bfs datasets {collection}' lists them")
 
 
-def meant_by(name: str) -> str:
-    """The end of a message that no dataset is called ``name``: a hint if one has a similar name, else nothing."""
+def meant_by(name: str, others: Iterable[str] = ()) -> str:
+    """The end of a message that no dataset is called ``name``: a hint if one has a similar name, or one of the
+    ``others`` that is similar up to the colon, else nothing."""
     collection = name.lower()
     if collection in COLLECTIONS:
         first = next(each for each in _table() if each.startswith(f"{collection}:"))
         return f"; {collection} is a collection: name one of its graphs, as in {first}"
-    near = [each for each in _table() if _plain(re.split("[:/]", each)[-1]) == _plain(re.split("[:/]", name)[-1])]
+    known: dict[str, list[str]] = {}
+    for each in _table():
+        known.setdefault(_plain(re.split("[:/]", each)[-1]), []).append(each)
+    last = _plain(re.split("[:/]", name)[-1])
+    begin, colon, rest = name.partition(":")
+    near = (
+        known.get(last)
+        or [f"{each}{colon}{rest}" for each in get_close_matches(begin.lower(), others, 1, 0.75)]
+        or [each for close in get_close_matches(last, known, 1, 0.8) for each in known[close]]
+    )
     return f"; did you mean {' or '.join(near[:3])}?" if near else ""
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from .._core import notebook
 from .._core.formatting import counted, number
-from .console import FittingTable, line
+from .console import NOTE, FittingTable, line
 from .table import BEST, SIMULATED, Record, Section, wrong_answers
 
 WRONG, NONE = "bold red", "-"
@@ -121,10 +121,10 @@ def suite_notes(record: Record) -> Iterator[tuple[str, str]]:
             yield f"{engine} on {name}, {what}", "red"
     for row in record["graphs"]:
         if row["failed"]:
-            yield f"{row['graph']}: {row['failed']}", "yellow"
+            yield f"{row['graph']}: {row['failed']}", NOTE
     for reason, (engines, graphs) in _reasons(record).items():
         where = "" if len(graphs) == len(compared(record)) else f" on {', '.join(graphs)}"
-        yield f"{', '.join(engines)}{where}: {reason}", "yellow"
+        yield f"{', '.join(engines)}{where}: {reason}", NOTE
     every = max((mean["graphs"] for mean in record["geometric_means"].values()), default=0)
     fewer = {name: mean["graphs"] for name, mean in record["geometric_means"].items() if mean["graphs"] < every}
     if fewer:
@@ -134,7 +134,7 @@ def suite_notes(record: Record) -> Iterator[tuple[str, str]]:
             "",
         )
     if record["interrupted"]:
-        yield "Interrupted: only finished searches are shown.", "yellow"
+        yield "Interrupted: only finished searches are shown.", NOTE
 
 
 def _reasons(record: Record) -> dict[str, tuple[list[str], list[str]]]:

@@ -8,11 +8,12 @@ from typing import Any
 from .._core import notebook
 from .._core.formatting import number
 from .charts import speed_up_chart
+from .console import NOTE
 from .page import all_valid, conditions, data, day, document
 from .suite import compared, engines_of, suite_notes, suite_sections, suite_title
 from .table import wrong_answers
 
-CLASSES = {"red": "bad", "yellow": "bad", "": "soft"}  # by the style of a note
+CLASSES = {"red": "bad", NOTE: "bad", "": "soft"}  # by the style of a note
 
 
 def suite_page(record: dict[str, Any]) -> str:

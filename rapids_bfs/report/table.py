@@ -11,7 +11,7 @@ from rich.text import Text
 
 from .._core import notebook
 from .._core.formatting import counted, graph_size, mebibytes, number, time_unit
-from .console import FittingTable, line
+from .console import NOTE, FittingTable, line
 
 Record = dict[str, Any]  # a comparison, or one of its engines
 Levels = dict[str, list[Any]]  # a list for each field of a `Level`
@@ -69,7 +69,7 @@ def _title_and_notes(record: Record) -> tuple[Text, list[Text]]:
         Text.assemble(line(engine, "bold"), line(f", {what}"), style="red") for engine, what in wrong_answers(record)
     ]
     if record["interrupted"]:
-        notes.append(Text("Interrupted: only finished runs are shown.", style="yellow"))
+        notes.append(Text("Interrupted: only finished runs are shown.", style=NOTE))
     return line(title, "italic"), notes
 
 
@@ -104,7 +104,7 @@ def by_reason(unavailable: Mapping[str, str | None]) -> dict[str, list[str]]:
 def reasons_why(unavailable: Mapping[str, str | None]) -> list[Text]:
     """A line for each reason."""
     return [
-        Text.assemble(line(", ".join(names), "bold"), line(f": {reason}"), style="yellow")
+        Text.assemble(line(", ".join(names), NOTE), line(f": {reason}"))
         for reason, names in by_reason(unavailable).items()
     ]
 

@@ -125,6 +125,13 @@ def test_info_says_each_reason_once(monkeypatch):
     assert "\na, b: no GPU\n" in text.getvalue()
 
 
+def test_notes_can_be_read_on_white():
+    """Yellow, bright or not, cannot."""
+    terminal = console(file=StringIO(), force_terminal=True, color_system="standard", _environ={})
+    show(info_tables(), out=terminal)
+    assert not re.search(r"\x1b\[([0-9]+;)*[39]3m", terminal.file.getvalue())
+
+
 def test_a_comparison_shows_itself_as_a_table_of_80_columns():
     comparison = compare("karate", num_sources=2, engines="cpu,scipy")
     assert repr(comparison) == str(comparison) == printed(comparison, 80).rstrip()

@@ -278,6 +278,29 @@ def test_the_ids_that_there_are_instead(edges, message):
 
 
 @pytest.mark.parametrize(
+    ("id", "hint"),
+    [
+        ("lvoe", "; did you mean 'love'?"),
+        ("lov", "; did you mean 'love'?"),
+        ("loove", "; did you mean 'love'?"),
+        ("lime", "; did you mean 'line' or 'lire'?"),
+        ("MONEY ", ""),
+        ("Money", "; did you mean 'money'?"),
+        (" money", "; did you mean 'money'?"),
+        (17, "; did you mean '17'?"),
+        ("hatred", ""),
+        ("x" * 1000, ""),
+        (("love",), ""),
+    ],
+)
+def test_an_id_that_is_nearly_one(id, hint):
+    graph = as_graph((["love", "line", "17"], ["money", "lire", "2.50"]))
+    with pytest.raises(InputError) as refused:
+        graph.vertex_of(id)
+    assert str(refused.value).endswith(f"its 6 vertices have the ids 'love', ..., '2.50'{hint}")
+
+
+@pytest.mark.parametrize(
     ("changes", "message"),
     [
         *(({"columns": columns}, "columns are two names") for columns in (("a",), ("a", "a"), (1, 2), "ab", None)),
