@@ -150,7 +150,7 @@ def search_distributed(threads, blocks, size, shapes):
     from rapids_bfs.distributed.level_synchronous import ONE_LAUNCH
     from rapids_bfs.generators import generate
 
-    made = one_launch.PersistentSearch
+    made, one_launch.STARTING = one_launch.PersistentSearch, PATIENCE
     for alpha, beta in ((60, 24), (0, 24), (1 << 30, 1 << 40), (3, 1)):
         one_launch.PersistentSearch = partial(
             made, tuning=one_launch.Tuning(alpha=alpha, beta=beta, shrinking_levels=1, threads=threads, grid=blocks)
