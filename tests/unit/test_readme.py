@@ -128,7 +128,7 @@ def test_the_checkout_is_installed_in_place():
 def test_the_first_command_is_to_clone_the_repository():
     address = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Source"]
     for page in (README, SITE / "index.md", START):
-        found = re.search(r"git clone (\S+)|pip install", page.read_text())
+        found = re.search(r"git clone (?:\\\n *)?(\S+)|pip install", page.read_text())
         assert found[1] == address, name(page)
 
 
