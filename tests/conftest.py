@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import signal
 import sys
 import threading
@@ -40,11 +41,24 @@ FOLDER = Path(__file__).parent
 BYTECODE_OF_THE_LAST = Path(cache_from_source(str(FOLDER / "unit" / "conftest.py"))).parent  # that are collected
 APART = {"gpu", "test_host_cuda", "test_kernels_compile", "test_notebooks"}  # whose tests take long and share nothing
 DASK = {f"test_{name}" for name in ("dask_launcher", "dask_frames", "drop_in_on_dask", "joining_on_dask", "on_dask")}
-LONG = APART | DASK | {"test_batch", "test_benchmarks", "test_cli_nonsense", "test_cli_streams", "test_interrupts"}
+LONG = (
+    APART
+    | DASK
+    | {"test_batch", "test_benchmarks", "test_cli_nonsense", "test_cli_streams", "test_hosts", "test_interrupts"}
+)
 LONG |= {"test_matrix_market", "test_networkx_suite", "test_processes", "test_pytest_plugin", "test_readme"}
 LONG |= {"test_text_files"}
 NO_CPU_KERNELS = {"test_kernels_compile", "test_oldest_nvrtc", "test_emulated_direction_optimizing", "test_docs"}
 RAPIDS = ("cudf", "cugraph", "pylibcugraph", "nx_cugraph")
+
+# With FAIL_ON_SKIPS set, as .ci/run does, a test that is skipped for another reason is a failure: nobody runs it.
+MAY_BE_SKIPPED = (
+    "there is no CUDA device|CuPy is not installed|cugraph is not installed",  # .ci/run has no GPU
+    "No module named 'torch",  # gigabytes
+    "a texture holds 32-bit vertices|from Python 3.12 on",  # not a case
+    "everything is writable for root",  # as which CI runs, for the hosts made of namespaces
+    "hosts made of namespaces (need Linux and root|cannot be made)",  # which some containers forbid
+)
 
 # Compilation makes the first example slow; the machine may be shared.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -164,7 +178,22 @@ def pytest_configure(config):
         START[0]()
 
 
+def unlisted_skips(terminalreporter) -> list[str]:
+    """The reasons of skips that count as failures."""
+    if not os.environ.get("FAIL_ON_SKIPS") or terminalreporter is None:  # as in pytest-xdist's processes
+        return []
+    reasons = dict.fromkeys(report.longrepr[2] for report in terminalreporter.stats.get("skipped", []))
+    return [reason for reason in reasons if not re.search("|".join(MAY_BE_SKIPPED), reason)]
+
+
+def pytest_sessionfinish(session):
+    if unlisted_skips(session.config.pluginmanager.get_plugin("terminalreporter")):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def pytest_terminal_summary(terminalreporter):
+    for reason in unlisted_skips(terminalreporter):
+        terminalreporter.write_line(f"not in MAY_BE_SKIPPED of tests/conftest.py: {reason}", red=True)
     reasons = not_collected()
     for reason in dict.fromkeys(reasons.values()):
         folders = ", ".join(f"tests/{folder}" for folder in reasons if reasons[folder] == reason)

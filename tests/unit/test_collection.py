@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parents[1]
 GPU = sorted(path.name for path in (TESTS / "gpu").glob("test_*.py"))
 WITHOUT_CUPY = ("device_components", "device_filter", "device_graph", "gpu_tensors", "gpu_windows")  # or PyTorch
@@ -36,3 +38,28 @@ def test_no_two_files_have_one_name():
     apart = TESTS / "kernels" / "host_cuda"  # in a process of their own
     names = [path.name for path in TESTS.rglob("test_*.py") if path.parent != apart]
     assert sorted(names) == sorted({*names})
+
+
+SKIPS = """
+import pytest
+
+def test_without_a_gpu():
+    pytest.skip("there is no CUDA device: no driver")
+
+@pytest.mark.skip(reason="nobody knows why")
+def test_never():
+    pass
+"""
+
+
+@pytest.mark.parametrize(("switch", "code"), [("", 0), ("1", 1)])
+def test_a_skip_that_is_not_listed_fails_where_that_is_asked(switch, code, tmp_path):
+    (tmp_path / "test_skips.py").write_text(SKIPS)
+    (tmp_path / "test_module.py").write_text("import pytest\npytest.importorskip('a_module_that_is_not_there')")
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-n", "2", "-p", "no:cacheprovider"]
+    paths = os.pathsep.join([str(TESTS), str(TESTS / "support")])
+    environment = os.environ | {"PYTHONPATH": paths, "FAIL_ON_SKIPS": switch}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout
+    told = [line.rpartition(": ")[2] for line in done.stdout.splitlines() if "MAY_BE_SKIPPED" in line]
+    assert sorted(told) == ["No module named 'a_module_that_is_not_there'", "nobody knows why"][: 2 * code]

@@ -13,14 +13,11 @@ from rapids_bfs import InputError, compare_suite, load
 from rapids_bfs.data import datasets
 from rapids_bfs.kernels.cpu import disk_cache
 
+HAS_TBB = find_library("tbb") is not None or find_spec("tbb") is not None
 WRONG = [
     *[("NUMBA_NUM_THREADS", value) for value in ("0", "-1", "x", "", "2.5")],
     ("NUMBA_THREADING_LAYER", "bogus"),
-    pytest.param(
-        "NUMBA_THREADING_LAYER",
-        "tbb",
-        marks=pytest.mark.skipif(find_library("tbb") is not None or find_spec("tbb") is not None, reason="TBB is here"),
-    ),
+    *[("NUMBA_THREADING_LAYER", "tbb")] * (not HAS_TBB),
 ]
 CALLS = {
     "file": "rapids_bfs.bfs('karate', 0, engine='cpu')",
@@ -28,7 +25,8 @@ CALLS = {
     "generator": "rapids_bfs.load('rmat:4')",
     "networkx": "import networkx as nx; nx.descendants(nx.path_graph(3), 0, backend='rapids_bfs')",
 }
-HOW = ["command", *CALLS]
+# Our own team of threads answers most, and Numba's, which a missing TBB keeps from starting, do not start.
+EACH = [(*one, how) for how in ("command", *CALLS) for one in WRONG if one[1] != "tbb" or how == "generator"]
 COMMAND = """
 import sys
 from rapids_bfs.cli import main
@@ -51,30 +49,15 @@ def program(variable, value, how):
     return f"os.environ[{variable!r}] = {value!r}\n{with_threads}{does}"
 
 
-def starts_no_numba(variable, value, how):
-    """Does our own team of threads do this, so that Numba's do not start?"""
-    return value == "tbb" and how != "generator"
-
-
 @pytest.fixture(scope="module")
 def done():
     """What each program wrote and returned at its end."""
-    each = [(*getattr(one, "values", one), how) for one in WRONG for how in HOW]
-    each = [one for one in each if not starts_no_numba(*one)]
-    return dict(
-        zip(
-            each,
-            run_each([program(*one) for one in each], imports="import numpy, networkx, typer.rich_utils"),
-            strict=True,
-        )
-    )
+    programs = [program(*one) for one in EACH]
+    return dict(zip(EACH, run_each(programs, imports="import numpy, networkx, typer.rich_utils"), strict=True))
 
 
-@pytest.mark.parametrize(("variable", "value"), WRONG)
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize(("variable", "value", "how"), EACH)
 def test_a_wrong_variable_is_named(done, variable, value, how):
-    if starts_no_numba(variable, value, how):
-        pytest.skip("our own team of threads does this, and Numba's do not start")
     ended = done[variable, value, how]
     said = ended.stderr if how == "command" else ended.stdout
     assert f"the environment variable {variable} is '{value}'" in said

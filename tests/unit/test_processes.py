@@ -125,21 +125,6 @@ assert Parallel(2, backend="multiprocessing")(delayed(depth)(source) for source 
     )
 
 
-@pytest.mark.skipif(importlib.util.find_spec("pytest_forked") is None, reason="pytest-forked is not installed")
-def test_pytest_forked(tmp_path):
-    imports = "from rapids_bfs import bfs\nfrom rapids_bfs.generators import generate\n"
-    test = "def test_depths():\n    assert [depth(source) for source in range(1, 9)] == expected\n"
-    (tmp_path / "conftest.py").write_text(imports + POOL)
-    (tmp_path / "test_depths.py").write_text("from conftest import depth, expected\n" + test)
-    (tmp_path / "test_nothing.py").write_text("def test_nothing():\n    pass\n")
-    forked = f"import os, pytest; os.chdir({str(tmp_path)!r})\nassert pytest.main(['--forked', '-q', 'FILE']) == 0"
-    try:
-        run(forked.replace("FILE", "test_nothing.py"))
-    except AssertionError:
-        pytest.skip("pytest-forked does not work with this pytest")
-    run(forked.replace("FILE", "test_depths.py"))
-
-
 @pytest.mark.parametrize("layer", LAYERS)
 def test_forks_while_other_threads_are_inside(layer):
     """Two threads, so that one of them is nearly always inside a kernel, and the other waits for its turn."""
