@@ -1,17 +1,24 @@
-"""Calls that no interrupt can stop half-way, and threads with stacks large enough to import and compile."""
+"""Calls that no interrupt can stop half-way, threads with stacks large enough to import and compile, and a line about
+compiling that takes long."""
 
 import ctypes
 import os
 import sys
 import threading
-from _thread import start_new_thread
+from _thread import allocate_lock, start_new_thread
+from contextlib import suppress
 from functools import partial
 from importlib import _bootstrap, import_module
 from operator import attrgetter
 from queue import Empty, SimpleQueue
+from time import perf_counter
 
 STACK = 8 << 20  # bytes; what a thread has by default on Linux. Importing Numba takes more than 64 KiB
+QUIET = "RAPIDS_BFS_QUIET"  # the environment variable that leaves out the line about compiling
+SLOW = 1.0  # seconds of compiling in a process after which there is one
+QUICK = 0.1  # seconds that are not counted: loading compiled code from a cache takes less
 PAUSE = 0.05  # seconds between two looks whether a thread waits for an import
+_unsaid, _spent = [True], 0.0  # the line; seconds
 _stacks = threading.RLock()  # the size of stacks is one for all threads
 _seen_small = False
 _size_of_stacks = ctypes.pythonapi.PyThread_get_stacksize  # `threading.stack_size` sets it to 0 when it is asked
@@ -57,6 +64,33 @@ def start_thread(function, *arguments):
         _in_another_thread(_start, partial(_start_with_large_stack, function, arguments))
     else:
         start_new_thread(function, arguments)
+
+
+def compiling(kept, function, *arguments):
+    """Call ``function``, which compiles, and return its value. If that takes long, a line on standard error says so,
+    once in a process; ``kept()`` is its end, on where compiled code is kept."""
+    global _spent
+    if not _unsaid:
+        return function(*arguments)
+    left, begin, running = max(SLOW - _spent, 0.0), perf_counter(), allocate_lock()
+    running.acquire()
+    with suppress(RuntimeError):  # too many threads, or the interpreter is shutting down
+        start_thread(lambda: running.acquire(timeout=left) or _say(kept))
+    try:
+        return function(*arguments)
+    finally:
+        running.release()
+        if (seconds := perf_counter() - begin) >= left:
+            _say(kept)
+        elif seconds > QUICK:
+            _spent += seconds
+
+
+def _say(kept):
+    with suppress(IndexError, OSError):  # said already; nobody reads it
+        _unsaid.pop()
+        if not os.environ.get(QUIET) and sys.stderr:
+            print(f"rapids_bfs: compiling kernels {kept()}", file=sys.stderr, flush=True)
 
 
 def _in_another_thread(start, function):

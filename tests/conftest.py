@@ -31,6 +31,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # one of several processes; Numba reads
     os.environ.setdefault("NUMBA_NUM_THREADS", "2")
 
 # What tests share with what ran before them: compiled kernels, and Matplotlib's list of fonts.
+os.environ.setdefault("RAPIDS_BFS_QUIET", "1")  # whether a kernel is compiled depends on what ran before
 os.environ.setdefault("NUMBA_CACHE_DIR", user_cache_dir("rapids_bfs", appauthor=False))
 os.environ.setdefault("MPLCONFIGDIR", user_cache_dir("matplotlib", appauthor=False))
 if threading.current_thread() is threading.main_thread():  # pytest-xdist's processes inherit it

@@ -31,7 +31,6 @@ from numba.core.runtime import rtsys
 from ..by_numpy import hashing
 
 _warned = False
-_announced = False
 
 
 def keep_on_disk(dispatcher):
@@ -130,12 +129,9 @@ class Cache(FunctionCache):
             rtsys.initialize(target)  # the only part of the setup in Numba's `load_overload` that compiled code needs
             _check_private(self.cache_path)
             with self._guard_against_spurious_io_errors():
-                found = self._load_overload(signature, target)
+                return self._load_overload(signature, target)
         except Exception:  # the folder is not private, or not there; unpickling a damaged file can raise anything
-            found = None
-        if found is None:
-            _announce()
-        return found
+            return None
 
     def save_overload(self, signature, result):
         try:
@@ -170,18 +166,6 @@ class SealedFiles(IndexDataCacheFile):
         with open(self._data_path(name), "rb") as file:
             seal, pickled = file.read(hashlib.sha256().digest_size), file.read()
         return pickle.loads(pickled) if hashlib.sha256(pickled).digest() == seal else None
-
-
-def _announce():
-    """Say once, if there is a terminal, that kernels are being compiled."""
-    global _announced
-    if not _announced and sys.stderr and sys.stderr.isatty():
-        _announced = True
-        print(
-            f"rapids_bfs: compiling kernels once, about 10 s; they are kept in {folder()} "
-            "('rapids-bfs warmup' compiles them ahead)",
-            file=sys.stderr,
-        )
 
 
 def _warn_once(error):

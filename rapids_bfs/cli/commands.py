@@ -305,7 +305,7 @@ def warmup(
 
     They are those of the CPU engine, distributed searches, the generators and the NetworkX backend. GPU kernels are
     compiled by the first search on a GPU. Kernels in the cache are not compiled again. Compiling all of them takes
-    about 60 s of one core's time, a single part less.
+    about 110 s on two cores, a single part less.
 
     Examples
 
@@ -316,8 +316,11 @@ def warmup(
     from ..warmup import folder, keeps_code
     from ..warmup import warmup as compile_ahead
 
+    total = 0.0
     for name, seconds in compile_ahead(only or ()):
         show(line(f"{number(seconds):>6} s  {name}"))
+        total += seconds
+    show(line(f"{number(total):>6} s  in all"))
     if keeps_code():  # else a warning has been shown
         show(line(f"kept in {folder()}"))
 

@@ -3,11 +3,12 @@
 import gc
 import os
 import pickle
-import subprocess
+import re
 import sys
 from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from numba.core.registry import cpu_target
 from programs import run
 
 from rapids_bfs import kernels
+from rapids_bfs.kernels import threads
 from rapids_bfs.kernels.cpu import disk_cache
 from rapids_bfs.kernels.cpu.compiled import Kernel, borrowing, by_type, serial
 from rapids_bfs.kernels.cpu.disk_cache import SealedFiles
@@ -155,29 +157,54 @@ def test_a_change_to_a_kernel_makes_code_stale_that_may_contain_it(tmp_path):
     assert run(changed + SMALL + "print(hits)", NUMBA_CACHE_DIR=str(tmp_path)).stdout == "0\n"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-def test_who_waits_at_a_terminal_is_told_once(tmp_path):
-    import pty
+def test_who_waits_for_compiling_is_told_once(tmp_path):
+    """By a process that has no terminal, too; not where compiled code is loaded, or compiling is quick."""
+    program = """
+from threading import Thread
+import numpy as np
+from rapids_bfs.kernels import threads
+from rapids_bfs.kernels.cpu import distributed_search
+from rapids_bfs.engines.libraries.base import distances_along
+threads.SLOW = seconds
+def first():
+    distributed_search.weigh(np.array([0, 1, 4]), np.zeros(2, np.uint8))
+both = [Thread(target=first), Thread(target=distances_along, args=(np.array([1, 0]), np.array([1, -1])))]
+for each in both:
+    each.start()
+for each in both:
+    each.join()
+distances_along(np.array([0], np.int32), np.array([-1]))
+"""
 
-    program = SMALL + "distances_along(np.array([0], np.int32), np.array([-1]))"
+    def said(seconds, folder, quiet=""):
+        done = run(f"seconds = {seconds}\n{program}", NUMBA_CACHE_DIR=str(tmp_path / folder), RAPIDS_BFS_QUIET=quiet)
+        assert not done.stdout
+        return done.stderr
 
-    def said(environment):
-        reader, terminal = pty.openpty()
-        subprocess.run([sys.executable, "-c", program], stderr=terminal, env=environment, timeout=600, check=True)
-        os.write(terminal, b"end")
-        os.close(terminal)
-        text = b""
-        while not text.endswith(b"end"):
-            text += os.read(reader, 4096)
-        os.close(reader)
-        return text.decode()
+    told = said(0, "a")
+    assert re.fullmatch(
+        rf"rapids_bfs: compiling kernels once, kept in {tmp_path / 'a'}; 'rapids-bfs warmup' .*\n", told
+    )
+    assert said(0, "a") == said(0, "b", quiet="1") == said(1e6, "c") == ""
 
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    first, second = said(environment), said(environment)
-    assert first.count("compiling kernels once, about 10 s") == 1
-    assert str(tmp_path) in first
-    assert second == "end"
-    assert not run(program, NUMBA_CACHE_DIR=str(tmp_path / "new")).stderr  # nobody waits there
+
+def test_what_compiles_long_is_told_meanwhile(capsys, monkeypatch):
+    monkeypatch.delenv(threads.QUIET, raising=False)
+    monkeypatch.setattr(threads, "SLOW", 0.01)
+    monkeypatch.setattr(threads, "_unsaid", [True])
+    monkeypatch.setattr(threads, "_spent", 0.0)
+    told = Event()
+
+    def kept():
+        told.set()
+        return "nowhere"
+
+    assert threads.compiling(kept, told.wait, 600)  # ends once it is told
+    assert threads.compiling(kept, lambda: 5) == 5
+    assert capsys.readouterr() == ("", "rapids_bfs: compiling kernels nowhere\n")
+    monkeypatch.setattr(threads, "_unsaid", [True])
+    with pytest.raises(ZeroDivisionError):
+        threads.compiling(kept, lambda: 1 / 0)
 
 
 def test_what_was_compiled_for_another_key_is_not_taken(tmp_path):

@@ -3,11 +3,14 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from programs import run
 
 from rapids_bfs import InputError
+from rapids_bfs.cli import commands
+from rapids_bfs.kernels.cpu.compiled import _kept
 from rapids_bfs.warmup import warmup
 
 PROGRAM = """
@@ -147,3 +150,10 @@ def test_the_command_keeps_nothing_in_a_file(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     assert (done.returncode, "kept in" in done.stdout) == (0, False), done.stderr
     assert "as compiled code cannot be kept" in done.stderr
+
+
+def test_its_time_is_one_number():
+    docs = Path(__file__).parents[2] / "docs" / "guide"
+    texts = [(docs / name).read_text() for name in ("command-line.md", "engines.md")]
+    for text in (*texts, commands.warmup.__doc__, _kept()):
+        assert "in about 110 s on two cores" in " ".join(text.split()).replace("take about", "in about")

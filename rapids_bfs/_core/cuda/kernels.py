@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels import cuda
+from ...kernels.threads import compiling
 
 THREADS = 256  # of a block
 BLOCKS = 8  # of a multiprocessor
@@ -30,7 +31,12 @@ def module(
 def kernel_of(file: str, name: str, vertex: Any, offset: Any) -> Any:
     """A kernel of ``file``, for these types of vertices and offsets, as CuPy's function."""
     compiled, names = module(file, np.dtype(vertex).itemsize, np.dtype(offset).itemsize)
-    return compiled.get_function(names[name])
+    return function_of(compiled, names[name])
+
+
+def function_of(compiled: Any, name: str) -> Any:
+    """The function of this mangled name in a `module`, which CuPy compiles for the first of them."""
+    return compiling(lambda: "once, kept in CuPy's cache", compiled.get_function, name)
 
 
 def blocks_for(count: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..._core.cuda.arrays import CUDA, aligned, cupy_missing
-from ..._core.cuda.kernels import module
+from ..._core.cuda.kernels import function_of, module
 from ..._core.memory import available_device_bytes
 from ...graph import Graph
 from ..base import OPTIONAL, BatchTraversal, Betweenness, Engine, Options, Traversal
@@ -153,7 +153,7 @@ class CuPyDevice(Device):
 
     def kernels(self, file: str, vertex: np.dtype, offset: np.dtype) -> dict[str, Kernel]:
         compiled, names = module(file, vertex.itemsize, offset.itemsize)
-        return {name: self._launcher(compiled.get_function(instance)) for name, instance in names.items()}
+        return {name: self._launcher(function_of(compiled, instance)) for name, instance in names.items()}
 
     def _launcher(self, kernel: Any) -> Callable[..., None]:
         def launch(blocks: int, *arguments: Any) -> None:
@@ -166,14 +166,14 @@ class CuPyDevice(Device):
     ) -> CompiledKernel:
         sizes = vertex.itemsize, offset.itemsize
         code, names = module(file, *sizes, f"-DTHREADS={threads}", f"-DBLOCKS={blocks}", kernel=kernel)
-        function = code.get_function(names[kernel])
+        function = function_of(code, names[kernel])
         return CompiledKernel(function.kernel.ptr, function)
 
     def compiled_together(
         self, file: str, vertex: np.dtype, offset: np.dtype, threads: int, blocks: int
     ) -> dict[str, CompiledKernel]:
         code, names = module(file, vertex.itemsize, offset.itemsize, f"-DTHREADS={threads}", f"-DBLOCKS={blocks}")
-        functions = {name: code.get_function(instance) for name, instance in names.items()}
+        functions = {name: function_of(code, instance) for name, instance in names.items()}
         return {name: CompiledKernel(function.kernel.ptr, function) for name, function in functions.items()}
 
     def synchronize(self) -> None:

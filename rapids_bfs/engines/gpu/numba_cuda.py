@@ -22,7 +22,7 @@ from ..._core.interrupts import is_interrupt
 from ..._core.memory import available_device_bytes
 from ...graph import Graph
 from ...kernels.cuda import KERNELS
-from ...kernels.threads import imported
+from ...kernels.threads import compiling, imported
 from ..base import Engine, Traversal
 from . import simulator
 from .cupy import stream_of
@@ -180,8 +180,15 @@ class NumbaDevice(Device):
         if not simulated():  # where this changes the kernel itself, which all devices share
             configured = cache(configured)
 
+        ready = simulated()  # where nothing is compiled
+
         def launch(blocks: int, *arguments: Any) -> None:
-            configured(blocks)(*arguments)
+            nonlocal ready
+            if ready:
+                configured(blocks)(*arguments)
+            else:
+                compiling(_kept, configured(blocks), *arguments)
+                ready = True
 
         return launch
 
@@ -195,6 +202,10 @@ class NumbaDevice(Device):
         self.stream.synchronize()
 
 
+def _kept() -> str:
+    return "in each process: Numba-CUDA keeps none"
+
+
 @cache
 def compiled(
     file: str, kernel: str, vertex_bytes: int, offset_bytes: int, threads: int, blocks: int, device: int
@@ -206,7 +217,7 @@ def compiled(
     module = import_module(f"rapids_bfs.kernels.numba_cuda.{file}")
     signature = module.signatures(vertex_bytes, offset_bytes)[kernel]
     dispatcher = cuda.jit(launch_bounds=(threads, blocks))(getattr(module, kernel))
-    loaded = dispatcher.compile(signature).library.get_cufunc()
+    loaded = compiling(_kept, dispatcher.compile, signature).library.get_cufunc()
     function = ctypes.c_void_p(int(loaded.handle))
     if isinstance(loaded.handle, CUkernel):  # numba-cuda from 0.23 on loads it from a library
         call("cuKernelGetFunction", ctypes.byref(function), ctypes.c_void_p(int(loaded.handle)))
