@@ -16,7 +16,6 @@ from ...graph import Graph
 from ...kernels.cpu import direction_optimizing, sequential, top_down
 from ...kernels.cpu.bits import words
 from ...kernels.cpu.clock import TICKS_PER_MS
-from ...kernels.cpu.machine_code import by_machine_code
 from ...result import BFSResult
 from ...trace import steps_noted
 from ..base import DEFAULT, NO_LIMIT, Options, Traversal, kernel_limit
@@ -64,7 +63,6 @@ class Sequential(Traversal):
         self.predecessors.fill(-1)
         self.distances.fill(-1)
         self.visited = np.empty(words(n), np.uint64)
-        self.by_queue = by_machine_code(sequential.search, place=2)  # of the sources
 
     def search(self, sources: np.ndarray, options: Options) -> bool:
         limit, target, predecessors, mask = NO_LIMIT, NONE, self.predecessors, NO_VERTICES
@@ -72,10 +70,10 @@ class Sequential(Traversal):
             limit, target = kernel_limit(options.depth_limit), NONE if options.target is None else options.target
             predecessors = predecessors if options.predecessors else predecessors[:0]
             mask = masked(options.vertices)
-        self.by_queue(
+        sequential.search(
             self.offsets,
             self.targets,
-            sources,
+            np.array(sources, np.int64),  # another type would compile the kernel again
             limit,
             target,
             self.distances,
@@ -110,7 +108,6 @@ class DirectionOptimizing(Sequential):
         self.alone = pool.team(0) if small else None
         self.left_by_queue = False  # are the distances those of a search by the queue?
         self.prepared = False
-        self.by_levels = by_machine_code(direction_optimizing.search, place=-6)  # of the sources
         if graph.num_arcs >= TINY:
             self._prepare()
 
@@ -175,11 +172,11 @@ class DirectionOptimizing(Sequential):
             self.distances.fill(-1)  # the kernel resets no vertices without in-edges but its own last sources
             self.left_by_queue = False
         notes = np.zeros(len(self.queue) + 1, np.int64) if options.trace else NO_NOTES
-        self.by_levels(
+        direction_optimizing.search(
             *(self.arrays if options.predecessors else self.without_tree),
             self.sourceless,
             masked(options.vertices),
-            sources,
+            np.array(sources, np.int64),
             kernel_limit(options.depth_limit),
             NONE if options.target is None else options.target,
             notes,
