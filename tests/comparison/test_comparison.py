@@ -15,7 +15,8 @@ from strategies import records
 import rapids_bfs.engines
 from rapids_bfs import InputError, as_graph, bfs, compare, load
 from rapids_bfs.comparison.baselines import KNOWN
-from rapids_bfs.comparison.runner import Comparison, EngineRuns, sample_sources
+from rapids_bfs.comparison.records import Comparison, EngineRuns
+from rapids_bfs.comparison.runner import sample_sources
 from rapids_bfs.engines import Engine
 from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.engines.cpu.search import Sequential

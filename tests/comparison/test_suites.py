@@ -267,8 +267,8 @@ def test_a_toml_file(run, tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("graphs = [", "is not TOML"),
-        ("\xff", "is not TOML"),
+        ("graphs = [", "cannot be read as TOML"),
+        ("\xff", "cannot be read as TOML"),
         ("", "is empty"),
         ("x = 1", "has 'x': a suite's keys are graphs, scales"),
         ("graphs = []", "names no graphs"),

@@ -17,9 +17,10 @@ from rapids_bfs import as_graph, bfs, compare
 from rapids_bfs._core.formatting import BYTES, counted, graph_size, number, printable, size
 from rapids_bfs.cli.info import info_tables
 from rapids_bfs.cli.streams import with_progress
-from rapids_bfs.comparison.runner import Comparison, EngineRuns, Run
+from rapids_bfs.comparison.records import Comparison, EngineRuns, Run
 from rapids_bfs.report.console import console, show
-from rapids_bfs.report.table import comparison_table
+from rapids_bfs.report.documents import in_terminal
+from rapids_bfs.report.table import comparison_tables
 
 GRAPH = as_graph("karate")
 NAMES = ["scipy", "cpu", "cupy:direction-optimizing", "pylibcugraph:direction-optimizing"]
@@ -39,7 +40,7 @@ def comparisons(draw):
 
 def printed(comparison, width, **options):
     text = StringIO()
-    show(comparison_table(comparison.to_dict(), **options), out=console(file=text, width=width))
+    show(in_terminal(comparison_tables(comparison.to_dict()), **options), out=console(file=text, width=width))
     return text.getvalue()
 
 
