@@ -12,7 +12,7 @@ import numpy as np
 from rapids_bfs import as_graph, bfs, load, validate
 from rapids_bfs._core.cuda.arrays import CUDA
 from rapids_bfs._core.machine import links, nccl_version
-from rapids_bfs.comparison.distributed import _drawn_degrees, _reached_edges
+from rapids_bfs.comparison.graph500 import _drawn_degrees, _reached_edges
 from rapids_bfs.comparison.runner import sample_sources
 from rapids_bfs.distributed.cuda import DevicePartition, DeviceSearch
 from rapids_bfs.distributed.launchers import ordinal
