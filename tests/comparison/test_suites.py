@@ -6,11 +6,10 @@ import re
 from statistics import geometric_mean, median
 
 import pytest
-from misbehaving import Interrupting, Lying
+from misbehaving import Interrupting, Lying, registered_too
 from readme import SITE, blocks
 
 import rapids_bfs.comparison.suite_runner as suite_runner
-import rapids_bfs.engines
 from rapids_bfs import InputError, as_graph, compare_suite, load
 from rapids_bfs.comparison.runner import WARM_SEARCHES
 from rapids_bfs.comparison.suite import SIZES, suite_of, suites
@@ -42,12 +41,9 @@ class Choosy(Engine):
 
 
 @pytest.fixture
-def engines(monkeypatch):
-    known = rapids_bfs.engines.registered() | {each.name: each() for each in (Interrupted, Lying, Choosy)}
-    monkeypatch.setattr(rapids_bfs.engines.registry, "registered", lambda: known)
-    rapids_bfs.engines.resolve.cache_clear()
-    yield
-    rapids_bfs.engines.resolve.cache_clear()
+def engines():
+    with registered_too(Interrupted(), Lying(), Choosy()):
+        yield
 
 
 @pytest.fixture

@@ -12,10 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import rapids_bfs.cli.info
 from rapids_bfs import as_graph, bfs, compare
 from rapids_bfs._core.formatting import BYTES, counted, graph_size, number, printable, size
-from rapids_bfs.cli.info import info_tables
 from rapids_bfs.cli.streams import with_progress
 from rapids_bfs.comparison.records import Comparison, EngineRuns, Run
 from rapids_bfs.report.console import console, show
@@ -110,22 +108,6 @@ def test_a_terminal_breaks_no_word(width, arguments):
         assert {"cupy", "no", "CUDA", "device"} <= set(re.split(r"[\s,:]+", shown))
 
 
-def test_info_says_each_reason_once(monkeypatch):
-    class Engine:
-        algorithms = ("one", "two")
-
-        def unavailable(self):
-            return "no GPU"
-
-    engines = {"a": Engine(), "b": Engine()}
-    monkeypatch.setattr(rapids_bfs.cli.info, "registered", lambda: engines)
-    monkeypatch.setattr(rapids_bfs.cli.info, "resolve", engines.get)
-    text = StringIO()
-    show(info_tables(), out=console(file=text, width=80))
-    assert text.getvalue().count("no GPU") == 1
-    assert "\na, b: no GPU\n" in text.getvalue()
-
-
 def test_a_comparison_shows_itself_as_a_table_of_80_columns():
     comparison = compare("karate", num_sources=2, engines="cpu,scipy")
     assert repr(comparison) == str(comparison) == printed(comparison, 80).rstrip()
@@ -206,8 +188,9 @@ def test_a_long_step_moves_on_a_terminal(monkeypatch):
         while len(set("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") & set(text.getvalue())) < 3:
             sleep(0.01)
 
-    with_progress(work)
+    with_progress(work, remaining=True)
     assert "1/4" in text.getvalue()
+    assert re.search(r"\d:\d\d left", text.getvalue())
 
 
 def test_counts_in_english():
