@@ -29,8 +29,8 @@ from .timing import clock, one_by_one
 GRAPHS = ("rmat:24", "rmat:28", "rmat:26", "urand:24", "grid:1024", "urand:27")
 ROOTS = {"rmat": 64}  # others: 16
 WARM_S = 0.1
-SLOW = 0.1  # seconds of a validation; after slower ones only FEW answers are validated
-FEW = 8
+SLOW_VALIDATION_S = 0.1  # seconds of a validation; after slower ones only MAX_SLOW_VALIDATIONS answers are validated
+MAX_SLOW_VALIDATIONS = 8
 NCCL = "NCCL"
 
 
@@ -97,7 +97,7 @@ def _searched(run, graph, roots):
         each, result = clock(partial(run, root))
         between.append(1e3 * each)
         found.append((result.num_reached, result.depth))
-        if validated < FEW or took < SLOW:
+        if validated < MAX_SLOW_VALIDATIONS or took < SLOW_VALIDATION_S:
             took, verdict = clock(partial(validate, graph, result))
             expect(verdict, f"from {root}")
             validated += 1

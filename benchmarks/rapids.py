@@ -32,7 +32,7 @@ REPEATS = 3  # of a build
 SEED = 1
 THEIRS = ("cugraph", "pylibcugraph", "pylibcugraph:direction-optimizing")
 OURS = ("drop-in", "bfs()", "cupy")
-FAR = np.iinfo(np.int32).max
+UNREACHED = np.iinfo(np.int32).max
 
 
 def start_pool():
@@ -142,12 +142,12 @@ def _searches(name, frame, n, count, count_of_theirs) -> Record:
 
 
 def _same_answers(found) -> bool:
-    """Do all answers have the same distances?"""
+    """Return True if all answers have the same distances."""
     import cupy
 
     expected = found["cugraph"].sort_values("vertex")["distance"].values
     answers = [found["drop-in"]["distance"].values]
-    answers.append(cupy.where(found["bfs()"].distances < 0, FAR, found["bfs()"].distances))
+    answers.append(cupy.where(found["bfs()"].distances < 0, UNREACHED, found["bfs()"].distances))
     for name in THEIRS[1:]:
         distances, _, vertices = found[name]
         answers.append(distances[cupy.argsort(vertices)])

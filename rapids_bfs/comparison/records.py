@@ -40,8 +40,9 @@ FIGURES = {  # fields of a `Run`, and the dtypes of their columns
 }
 COSTS = ("prepare_ms", "warmup_ms", "edges_ms", "prepare_bytes", "run_bytes")  # fields of an `EngineRuns`
 SUMMARIES = ("run_ms", "median_ms", "reached", "depth", "teps_harmonic_mean")
-SUITE_FIGURES = {  # columns of a suite's frame, the fields of an engine's record, and their dtypes
-    **{"ms": ("median_ms", np.float64), "teps": ("teps_harmonic_mean", np.float64)},
+SUITE_COLUMNS = {  # columns of a suite's frame, the fields of its records, and their dtypes
+    **{"graph": ("graph", object), "vertices": ("vertices", np.int64), "edges": ("edges", np.int64)},
+    **{"engine": ("engine", object), "ms": ("median_ms", np.float64), "teps": ("teps_harmonic_mean", np.float64)},
     **{"speed_up": ("ratio_to_baseline", np.float64), "prepare_ms": ("prepare_ms", np.float64)},
     **{"warmup_ms": ("warmup_ms", np.float64), "depth": ("depth", np.int64), "valid": ("valid", np.bool_)},
 }
@@ -405,16 +406,12 @@ class SuiteComparison(Measured):
         second, harmonic mean), ``speed_up`` over the baseline, ``prepare_ms``, ``warmup_ms``, ``depth`` and ``valid``.
         ``kind`` is that of `BFSResult.to_frame`.
         """
-        ran = [
-            (name, graph["graph"], each) for name, graph in self.items() for each in graph["engines"] if each["runs"]
-        ]
-        columns: dict[str, Any] = {"graph": np.array([name for name, _, _ in ran], object)}
-        for size in ("vertices", "edges"):
-            columns[size] = np.array([graph[size] for _, graph, _ in ran], np.int64)
-        columns["engine"] = np.array([each["engine"] for _, _, each in ran], object)
-        for name, (key, dtype) in SUITE_FIGURES.items():
-            columns[name] = np.array([each[key] for _, _, each in ran], dtype)  # None becomes NaN
-        return frame(columns, kind)
+        pairs = ((name, graph, engine) for name, graph in self.items() for engine in graph["engines"])
+        rows = [graph["graph"] | engine | {"graph": name} for name, graph, engine in pairs if engine["runs"]]
+        columns: dict[str, Any] = {
+            key: np.array([row[field] for row in rows], dtype) for key, (field, dtype) in SUITE_COLUMNS.items()
+        }
+        return frame(columns, kind)  # a figure that is missing is NaN
 
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write a row for each graph, with the columns of all engines, to ``path``."""

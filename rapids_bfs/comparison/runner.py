@@ -130,9 +130,9 @@ def compared(
     return comparison
 
 
-def chosen_baseline(asked: str | None, ran: Sequence[str]) -> str | None:
-    """The engine that ratios refer to, among those that ran: the one asked for, else as `compare` says."""
-    return next((name for name in ([asked] if asked else [*BASELINES, *ran]) if name in ran), None)
+def chosen_baseline(named: str | None, ran: Sequence[str]) -> str | None:
+    """The engine that ratios refer to, among those that ran: the one named, else as `compare` says."""
+    return next((name for name in ([named] if named else [*BASELINES, *ran]) if name in ran), None)
 
 
 def planned(

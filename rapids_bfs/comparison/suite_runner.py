@@ -135,7 +135,7 @@ def conditions(plan: Plan, load: Callable[..., Any]) -> dict[str, Any]:
         "threads": {name: os.environ[name] for name in THREADS if name in os.environ},
         "versions": installed(),
         "engines": [spec.name for spec in plan.specs],
-        "asked": plan.named,
+        "engines_named": plan.named,
         "num_sources": plan.num_sources,
         "seed": plan.seed,
         "depth_limit": plan.options.depth_limit,

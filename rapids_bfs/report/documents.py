@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from rich.console import Group
 from rich.text import Text
 
-from .._core import notebook
-from .._core.formatting import printable
+from .._core.formatting import html_table, html_text, printable
 from .console import FittingTable, line
 
 BEST = "bold"  # the style of a cell with the best figure of its row
@@ -55,9 +54,9 @@ def in_terminal(tables: Tables, *, wide: bool = False, hint: str = "") -> Group:
 
 def in_notebook(tables: Tables) -> str:
     """The same in HTML."""
-    title = [f"<p>{notebook.text(tables.title)}</p>"] if tables.title else []
-    shown = [notebook.table(section.rows, section.columns, section.title) for section in tables.sections]
-    return "\n".join([*title, *shown, *(f"<p>{notebook.text(note)}</p>" for note in tables.notes)])
+    title = [f"<p>{html_text(tables.title)}</p>"] if tables.title else []
+    shown = [html_table(section.rows, section.columns, section.title) for section in tables.sections]
+    return "\n".join([*title, *shown, *(f"<p>{html_text(note)}</p>" for note in tables.notes)])
 
 
 def markdown(sections: Iterable[Section]) -> str:

@@ -8,8 +8,7 @@ from datetime import datetime
 from html import escape
 from importlib import resources
 
-from .._core import notebook
-from .._core.formatting import counted, duration, graph_size, number, size
+from .._core.formatting import counted, duration, graph_size, html_table, number, size
 from .charts import level_charts, ratio_chart, time_chart
 from .drawing import Record, by_median
 from .table import by_reason, comparison_tables, trace_html, wrong_answers
@@ -87,7 +86,7 @@ def _table(record: Record, ran: list[Record]) -> str:
     if not ran:
         return ""
     (figures,) = comparison_tables(record | {"engines": ran}).sections
-    table = notebook.table(figures.rows, figures.columns, SORTS)
+    table = html_table(figures.rows, figures.columns, SORTS)
     for said, style in (("yes", "good"), ("NO", "bad")):  # of the answers; engines are in heading cells
         table = table.replace(f"<td>{said}</td>", f'<td class="{style}">{said}</td>')
     return f'<h2>Figures</h2>\n<div class="scroll figures" id="figures" tabindex="0">{table}</div>'

@@ -9,8 +9,7 @@ from typing import Any
 
 from rich.text import Text
 
-from .._core import notebook
-from .._core.formatting import counted, number
+from .._core.formatting import counted, html_table, number
 from .charts import speed_up_chart
 from .console import line
 from .documents import BEST, Section, Tables, capitalized
@@ -134,7 +133,7 @@ def suite_page(record: Record) -> str:
         sections.append(f"<h2>Speed-up over graphs</h2>\n{chart}")
     sections += [
         f"<h2>{escape(capitalized(section.title))}</h2>\n"
-        f'<div class="scroll figures" tabindex="0">{notebook.table(section.rows, section.columns, SORTS)}</div>'
+        f'<div class="scroll figures" tabindex="0">{html_table(section.rows, section.columns, SORTS)}</div>'
         for section in tables.sections
     ]
     sections += [conditions(record | {"seed": seed}), data(record)]

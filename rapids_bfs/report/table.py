@@ -8,8 +8,7 @@ from statistics import median
 from rich.console import Group
 from rich.text import Text
 
-from .._core import notebook
-from .._core.formatting import counted, graph_size, mebibytes, number
+from .._core.formatting import counted, graph_size, html_table, mebibytes, number
 from .console import FittingTable, line
 from .documents import Section, Tables
 from .drawing import Levels, Record, level_times
@@ -107,4 +106,4 @@ def trace_table(levels: Levels) -> FittingTable:
 def trace_html(levels: Levels, caption: str) -> str:
     """The same for a notebook."""
     table = trace_table(levels)
-    return notebook.table(table.rows, table.columns, caption)
+    return html_table(table.rows, table.columns, caption)

@@ -12,10 +12,9 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from rapids_bfs import InputError, bfs
-from rapids_bfs._core.statistics import HarmonicSummary, Statistics
 from rapids_bfs.cli import run_command
 from rapids_bfs.cli.commands import app
-from rapids_bfs.comparison.graph500 import graph500
+from rapids_bfs.comparison.graph500 import HarmonicSummary, Statistics, graph500
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import rmat_edges
 
