@@ -33,6 +33,8 @@ class LogScale:
         logs = [math.log10(value) for value in values]
         length = max(max(logs) - min(logs), MIN_DECADES)
         self.low, self.high = min(logs) - MARGIN * length, max(logs) + room * length
+        shortest = ((2, (1,)), (1, (1, 3)), (0.4, (1, 2, 5)), (0, (1, 1.5, 2, 3, 4, 6)))
+        self.steps = next(steps for decades, steps in shortest if self.high - self.low > decades)  # ticks of a decade
 
     def __call__(self, value: float) -> float:
         """The place of ``value`` as a percentage of the axis."""
@@ -40,11 +42,9 @@ class LogScale:
 
     def ticks(self) -> list[float]:
         """Round numbers on the axis, few enough to be read on a phone."""
-        decades = self.high - self.low
-        steps = (1,) if decades > 2 else (1, 3) if decades > 1 else (1, 2, 5) if decades > 0.4 else (1, 1.5, 2, 3, 4, 6)
         exponents = range(math.floor(self.low), math.ceil(self.high) + 1)
-        every = max(1, math.ceil(decades / 5))
-        values = [step * 10.0**exponent for exponent in exponents if exponent % every == 0 for step in steps]
+        every = max(1, math.ceil((self.high - self.low) / 5))
+        values = [step * 10.0**exponent for exponent in exponents if exponent % every == 0 for step in self.steps]
         return [value for value in values if self.low <= math.log10(value) <= self.high]
 
 

@@ -225,7 +225,7 @@ def _log_axis(axis: Any, values: Sequence[float], *, note: bool = False) -> None
     scale = LogScale(values, room=0.4) if note else LogScale(values)
     limits = 10**scale.low, 10**scale.high
     axis.axes.set(**{f"{axis.axis_name}scale": "log", f"{axis.axis_name}lim": limits})
-    axis.set_major_locator(ticker.FixedLocator(scale.ticks()))
+    axis.set_major_locator(ticker.LogLocator(subs=scale.steps))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axis.set_minor_formatter(ticker.NullFormatter())
 

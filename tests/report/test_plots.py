@@ -146,10 +146,6 @@ def test_ids_are_written_where_they_fit():
     assert not plot_levels(as_graph("star:400"), bfs("star:400", 0)).axes[0].texts
 
 
-def test_a_figure_shows_itself_in_a_notebook():
-    assert trace(3).plot()._repr_png_().startswith(b"\x89PNG")
-
-
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
