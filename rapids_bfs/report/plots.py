@@ -222,7 +222,7 @@ def _bars(axes: Axes, trace: Levels, heights: Sequence[float]) -> None:
 def _log_axis(axis: Any, values: Sequence[float], *, note: bool = False) -> None:
     """A logarithmic axis around the values, with room for a note beyond the largest if needed."""
     ticker = import_optional("matplotlib.ticker", "a plot")
-    scale = LogScale(values, room=0.4) if note else LogScale(values)
+    scale = LogScale(values, room=0.25) if note else LogScale(values)
     limits = 10**scale.low, 10**scale.high
     axis.axes.set(**{f"{axis.axis_name}scale": "log", f"{axis.axis_name}lim": limits})
     axis.set_major_locator(ticker.LogLocator(subs=scale.steps))
