@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rapids_bfs._core import machine
+from rapids_bfs.adapters._file import replacing
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -35,6 +36,5 @@ def read(path: Path) -> Record:
 
 def write(path: Path, record: Record) -> None:
     """Replace the file atomically."""
-    fresh = path.with_suffix(".new")
-    fresh.write_text(json.dumps(record, indent=1) + "\n")
-    fresh.replace(path)
+    with replacing(path) as out:
+        out.write(f"{json.dumps(record, indent=1)}\n".encode())

@@ -136,26 +136,7 @@ def speed_ups_table(record: Record) -> Table:
     return " | ".join([f"{ours}, times as fast as", *map(code, others)]), [*rows, means]
 
 
-def preparations_table(record: Record) -> Table:
-    engines = [each for each in _engines(record) if each != "GAPBS"]
-    return " | ".join(["graph", *map(code, engines)]), (
-        [code(name), *(found.get(each, {}).get("prepare_ms") for each in engines)] for name, _, found in _rows(record)
-    )
-
-
-def behind_table(record: Record) -> Table:
-    """The rows in which another engine is faster than ours."""
-    ours, *_ = _engines(record)
-    rows = []
-    for name, _, found in _rows(record):
-        times = _medians(found)
-        fastest = min(times, key=times.__getitem__)
-        if ours in times and times[fastest] < times[ours]:
-            rows.append([code(name), times[ours], code(fastest), times[fastest], times[ours] / times[fastest]])
-    return f"graph | {ours}, ms | the fastest | its ms | its speed-up", rows
-
-
-VIEWS = {"suite-speed-ups": speed_ups_table, "suite-preparation": preparations_table, "suite-behind": behind_table}
+VIEWS = {"suite-speed-ups": speed_ups_table}
 ON_GPU = partial(suite, scales=("18", "20"), engines=("cupy", "numba-cuda", *RAPIDS), sources=8, pool=True, gaps=True)
 LARGE = partial(suite, scales=("22",), engines=("cpu", "scipy"), sources=4)
 CASES = [

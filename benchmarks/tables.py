@@ -1,7 +1,8 @@
 """Tables in Markdown, and those of README and docs, each below a line that names its view and its JSON file:
 
 <!-- measured: fast h200_fast.json -->
-<!-- measured: networkx cpu_networkx.json: bfs_edges; diameter -->    the rows that begin so alone
+<!-- measured: networkx cpu_networkx.json: bfs_edges; diameter -->    only the rows that begin with these cells
+<!-- measured: cpu cpu_states.json: moby | search -->
 """
 
 import re
@@ -38,14 +39,18 @@ def code(text: str) -> str:
 
 
 def markdown(table: Table, only: Sequence[str] = ()) -> str:
-    """The table, or those of its rows whose first cell is in ``only``."""
+    """The table, or those of its rows that begin with the cells in ``only``. Columns of figures are aligned right."""
     head, rows = table[0].split("|"), [list(map(figure, row)) for row in table[1]]
-    firsts = [row[0].strip("`") for row in rows]
-    if missing := set(only) - set(firsts):
-        raise ValueError(f"no rows {missing}")
-    chosen = [row for row, first in zip(rows, firsts, strict=True) if not only or first in only]
-    title, *lines = (f"| {' | '.join(line)} |\n" for line in (map(str.strip, head), *chosen))
-    return "".join([title, "|---" * len(head) + "|\n", *lines])
+    if only:
+        starts = [tuple(start.split(" | ")) for start in only]
+        named = [tuple(cell.strip("`") for cell in row) for row in rows]
+        if missing := [start for start in starts if not any(name[: len(start)] == start for name in named)]:
+            raise ValueError(f"no rows {missing}")
+        rows = [row for row, name in zip(rows, named, strict=True) if any(name[: len(s)] == s for s in starts)]
+    title, *lines = (f"| {' | '.join(line)} |\n" for line in (map(str.strip, head), *rows))
+    columns = zip(*rows, strict=True) if rows else [()] * len(head)
+    figures = (all(cell == "" or cell[0].isdigit() for cell in column) for column in columns)
+    return "".join([title, *("|---:" if each else "|---" for each in figures), "|\n", *lines])
 
 
 def rendered(text: str, views: Mapping[str, View]) -> str:

@@ -163,24 +163,6 @@ def workers_table(record: Record) -> Table:
     )
 
 
-def large_table(record: Record) -> Table:
-    head = "graph | frame, GB | `memory_limit` of a worker | frame to graph, s | most memory that a worker took, GB"
-    large = record.get("large")
-    return head, (
-        [
-            [
-                code(large["graph"]),
-                large["frame_bytes"] / 1e9,
-                large["limit"],
-                large["build_s"],
-                max(large["peak_bytes"]) / 1e9,
-            ]
-        ]
-        if large
-        else []
-    )
-
-
 def _quartiles(times: list[float]) -> str:
     facts = summary(times)
     return f"{facts['median']:.3g} ({facts['low']:.3g} to {facts['high']:.3g})"
@@ -200,13 +182,7 @@ def _traffic(traced: list[Record]) -> str:
 
 
 CASES = [
-    Case(
-        "workers",
-        "graphs on two Dask workers without GPUs, beside one process",
-        workers,
-        workers_table,
-        more_tables={"workers-large": large_table},
-    ),
+    Case("workers", "graphs on two Dask workers without GPUs, beside one process", workers, workers_table),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/how-it-works.md and docs/decisions/beyond-one-machine.md: python docs/figures.py"""
+"""Draw the pictures of docs/index.md, how-it-works.md and decisions/beyond-one-machine.md: python docs/figures.py"""
 
 import json
 from pathlib import Path
@@ -156,7 +156,39 @@ def beyond_one_machine():
     save(figure, "beyond-one-machine")
 
 
+def engines():
+    """The times of the engines' default algorithms on rmat:20, as wide as a phone."""
+    ran = json.loads((ROOT / "benchmarks/results/h200_rapids_rmat20.json").read_text())["engines"]
+    ran = [each for each in ran if ":" not in each["engine"]]
+    figure, axes = plt.subplots(figsize=(3.7, 3.5), layout="constrained")
+    for row, each in enumerate(sorted(ran, key=lambda each: each["median_ms"])):
+        median = each["median_ms"]
+        axes.plot(each["run_ms"], [row] * len(each["run_ms"]), "o", color=BLUE, alpha=0.3, markersize=5, linewidth=0)
+        axes.plot([median, median], [row - 0.2, row + 0.2], color="black", linewidth=2)
+        side = -1 if median > 50 else 1
+        place = max(each["run_ms"]) if side > 0 else min(each["run_ms"])
+        axes.annotate(
+            f"{each['engine']}  {median:.3g} ms",
+            (place, row),
+            xytext=(8 * side, 0),
+            textcoords="offset points",
+            va="center",
+            ha="left" if side > 0 else "right",
+        )
+    axes.set_xscale("log")
+    axes.set_xlim(0.1, 500)
+    axes.set_xticks([0.1, 1, 10, 100], ["0.1", "1", "10", "100"])
+    axes.set_yticks([])
+    axes.invert_yaxis()
+    axes.grid(axis="x", color=LIGHT)
+    axes.set_axisbelow(True)
+    axes.set_xlabel("time of a search (ms); the line is the median")
+    axes.spines[["top", "left", "right"]].set_visible(False)
+    save(figure, "engines")
+
+
 if __name__ == "__main__":
+    engines()
     level_from_the_bitmaps()
     why_one_launch()
     what_the_hub_is()

@@ -32,7 +32,7 @@ BATCH = Parameters(
         "scores": "double",
         "state": "State",
     },
-    numbers=("n", "m", "k", "shift", "piece_count", "in_piece_count", "endpoints", "edges", "alpha"),
+    numbers=("n", "m", "k", "shift", "piece_count", "in_piece_count", "endpoints", "edges", "alpha", "most_levels"),
     constants={"BITS": BITS, "PIECE": PIECE, "FRONTS": FRONTS},
     sizes=(f"sizeof(State) <= {STATE_BYTES}", SIZE_OF_PIECE),
 )

@@ -55,10 +55,13 @@ RANKS = Parameters(
         "isolated": "const unsigned",
         "marked": "unsigned",
         "tally": "Tally",
-        "stop": "const volatile long long",
+        "stop": "volatile long long",
         "outcome": "volatile long long",
     },
-    numbers=("partitions", "rank", "stride", "capacity", "bitmaps", "inboxes", "vertices", "arcs", "timeout", "stale"),
+    numbers=(
+        *("partitions", "rank", "stride", "capacity", "bitmaps", "inboxes", "vertices", "arcs"),
+        *("timeout", "first_timeout", "stale"),
+    ),
     constants={"MAX_PARTITIONS": MAX_PARTITIONS, "TRACED": TRACED, "GIVEN_UP": GIVEN_UP, "BITMAPS": BITMAPS}
     | {name.upper(): place for place, name in enumerate((*OUTCOME, "outcome_fields"))},
     sizes=(*SIZES, f"sizeof(Message) == {MESSAGE_BYTES}", f"sizeof(Tally) <= {TALLY_BYTES}"),

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from typing import TYPE_CHECKING, Any
 
 from .errors import InputError, NoPathError, TraversalError
@@ -52,9 +54,13 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# An installed package holds its kernels; in a checkout they lie beside this folder.
-if not os.path.isdir(os.path.join(__path__[0], "kernels")):
-    __path__.append(os.path.dirname(__path__[0]))
+# An installed package holds its kernels; in a checkout they lie beside this folder. With that place in `__path__` the
+# package would hold itself, too, and a walk over its modules would never end.
+if not TYPE_CHECKING and not os.path.isdir(os.path.join(__path__[0], "kernels")):
+    _beside = os.path.join(os.path.dirname(__path__[0]), "kernels", "__init__.py")
+    _spec = spec_from_file_location(f"{__name__}.kernels", _beside)
+    kernels = sys.modules[_spec.name] = module_from_spec(_spec)
+    _spec.loader.exec_module(kernels)
 
 # Where each public name lives; nothing heavy is imported before it is used.
 _HOMES = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack, overlo
 
 from . import adapters
 from ._core.arguments import checked_directed, checked_name, file_path, quoted, whole_number
-from ._core.cuda.arrays import CPU, CUDA, checked_device, require_device
+from ._core.cuda.arrays import CPU, CUDA, checked_device, clear_errors, require_device
 from .adapters._edge_data import asked_for
 from .adapters._formats import refuse_options
 from .adapters.csr import from_csr
@@ -100,7 +100,8 @@ def as_graph(
         the ids that occur; 0..n-1 cost nothing, other ids become labels.
     directed : bool, optional
         True: directed edges. False: each edge in both directions, unless the edges are symmetric already. Default: as
-        the type or file says, else directed edges; the graph counts as undirected if they are symmetric.
+        the type or file says, or a pandas frame's ``attrs["directed"]``, else directed edges; the graph counts as
+        undirected if they are symmetric.
     name : str, optional
     device : "cpu" or "cuda", optional
         Where to put the graph. By default a graph of arrays on a device stays there, and any other is on "cpu".
@@ -262,7 +263,7 @@ def load(
     -----
     A dataset is downloaded once, which needs the extra ``datasets``, into the user's cache folder, or that of the
     environment variable RAPIDS_BFS_DATASETS. Its adjacency is kept there and mapped into memory by the next call: do
-    not change the files while such a graph is in use. ``rapids-bfs datasets`` lists the names.
+    not change the files while such a graph is in use. ``rapids-bfs datasets snap`` lists the names of a collection.
 
     Examples
     --------
@@ -287,17 +288,18 @@ def load(
 
             return load_dataset(name, **options).to(device)
         if ":" in name and kind.isidentifier() and not Path(name).suffix.strip(".0123456789"):  # rmat:1.5 is not a file
-            if hint := "" if kind in KINDS else meant_by(name):
+            if hint := "" if kind in KINDS else meant_by(name, KINDS):
                 raise InputError(f"{quoted(name)} is neither a generator nor a dataset{hint}")
             return _generated(name, device, options)
         if not Path(name).suffix and os.sep not in name:
             raise InputError(
                 f"{quoted(name)} is not a file, a generator (such as rmat:20) or a bundled graph "
-                f"({', '.join(BUNDLED)}){meant_by(name)}"
+                f"({', '.join(BUNDLED)}){meant_by(name, BUNDLED)}"
             )
     return read(name, **options).to(device)
 
 
+@clear_errors
 def _generated(spec: str, device: str, options: dict[str, Any]) -> Graph:
     """A generated graph as ``directed`` says, see `as_graph`."""
     directed, name = _generator_options(spec, **options)

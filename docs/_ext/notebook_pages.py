@@ -34,10 +34,12 @@ def page(notebook, images):
 
 
 def shown(data, image):
-    """The picture, the table or the text that a cell displays."""
+    """The picture, the code, the table or the text that a cell displays."""
     if "image/png" in data:
         image.write_bytes(base64.b64decode(data["image/png"]))
         return f"![The plot that the cell above draws]({image.parent.name}/{image.name})"
+    if "text/markdown" in data:
+        return "".join(data["text/markdown"])
     if "text/html" in data:
         html = "".join(data["text/html"])
         return fenced(html, "{raw} html") if re.sub("<[^>]*>", "", html).strip() else ""

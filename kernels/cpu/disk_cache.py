@@ -4,17 +4,21 @@ Numba itself keeps compiled code beside the source, where ``pip uninstall`` leav
 a function that was compiled into it has changed in another file. It raises an exception if no folder is writable, if a
 write fails, as on a full disk, or if a file does not unpickle; it runs the machine code in a damaged file; and it
 imports the whole compiler, SciPy's linear algebra included, to load what needs no compiling.
+
+Whoever can write to the cache can run code here: unpickling does, and so does the machine code. Numba takes any folder,
+also one that a file `.numba_config.yaml` in the current folder names, which may have come with somebody's data.
 """
 
 import functools
 import hashlib
+import inspect
 import os
 import pickle
+import stat
 import sys
 import warnings
 from pathlib import Path
 
-from numba.core import config
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -34,7 +38,7 @@ def keep_on_disk(dispatcher):
     """Cache the functions that ``dispatcher`` compiles on disk, if their source is a file; else warn once."""
     try:
         dispatcher._cache = Cache(dispatcher.py_func)
-    except (RuntimeError, OSError) as error:  # RuntimeError: Numba finds no such folder
+    except (RuntimeError, OSError) as error:  # RuntimeError: there is no such folder
         _warn_once(error)
 
 
@@ -46,11 +50,30 @@ def keeps_code():
 @functools.cache
 def folder():
     """The folder for compiled code: NUMBA_CACHE_DIR, else the user's cache folder."""
-    if config.CACHE_DIR:
-        return config.CACHE_DIR
+    if given := os.environ.get("NUMBA_CACHE_DIR"):
+        return os.path.abspath(given)
     from platformdirs import user_cache_dir
 
-    return user_cache_dir("rapids_bfs", appauthor=False)
+    path = user_cache_dir("rapids_bfs", appauthor=False)  # RuntimeError or "~/...", by version, if there is no home
+    if not os.path.isabs(path):
+        raise RuntimeError("this user has no home folder")
+    return path
+
+
+def _check_private(subfolder):
+    """Raise `OSError` if another user may have put code into this subfolder of the cache, or may replace it."""
+    if sys.platform == "win32":
+        return
+    whole = Path(os.path.realpath(folder()))
+    for path in whole / os.path.basename(subfolder), whole:
+        status = path.lstat()
+        # A group with the number of its user is that user's own.
+        of_others = stat.S_IWOTH | (stat.S_IWGRP if status.st_gid != status.st_uid else 0)
+        if status.st_uid != os.geteuid() or status.st_mode & of_others:
+            raise PermissionError(f"other users can write to {path}, or own it")
+    for path in whole.parents:
+        if path.stat().st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH:
+            raise PermissionError(f"other users can replace what is in {path}")
 
 
 @functools.cache
@@ -68,19 +91,28 @@ class Locator(_SourceFileBackedLocatorMixin, _CacheLocator):
         self._py_file = file
         self._lineno = function.__code__.co_firstlineno
 
-    @classmethod
-    def from_function(cls, function, file):
-        return cls(function, file)
-
     def get_cache_path(self):
         return os.path.join(folder(), self.get_suitable_cache_subpath(self._py_file))
+
+    def ensure_cache_path(self):
+        for path in folder(), self.get_cache_path():
+            os.makedirs(path, 0o700, exist_ok=True)
+        _check_private(self.get_cache_path())
+        super().ensure_cache_path()
 
     def get_source_stamp(self):
         return super().get_source_stamp(), _kernels_stamp()
 
 
 class Location(CompileResultCacheImpl):
-    _locator_classes = (Locator,)
+    def __init__(self, function):
+        """As Numba's does, which imports what `.numba_config.yaml` names as locators."""
+        file = inspect.getfile(function)
+        self._lineno = function.__code__.co_firstlineno
+        self._locator = Locator(function, file)
+        self._filename_base = self.get_filename_base(
+            f"{Path(file).stem}.{function.__qualname__}", getattr(sys, "abiflags", "")
+        )
 
 
 class Cache(FunctionCache):
@@ -96,9 +128,10 @@ class Cache(FunctionCache):
     def load_overload(self, signature, target):
         try:
             rtsys.initialize(target)  # the only part of the setup in Numba's `load_overload` that compiled code needs
+            _check_private(self.cache_path)
             with self._guard_against_spurious_io_errors():
                 found = self._load_overload(signature, target)
-        except Exception:  # unpickling a damaged file can raise anything
+        except Exception:  # the folder is not private, or not there; unpickling a damaged file can raise anything
             found = None
         if found is None:
             _announce()
@@ -157,7 +190,7 @@ def _warn_once(error):
         _warned = True
         warnings.warn(
             f"every process compiles rapids_bfs again, which takes seconds, as compiled code cannot be kept ({error}):"
-            " set NUMBA_CACHE_DIR to a writable folder",
+            " set NUMBA_CACHE_DIR to a folder that you alone can write to",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -12,14 +12,17 @@ resets its bitmap by its queue.
 ``vertices[threads, room]``    pieces, each in the order of discovery; room >= n
 ``distances[threads, room]``   of these vertices from their centres
 ``visited[threads, words]``    bitmaps over vertices. 0 before and after
-``next_center[1]``             the next centre to take
 ``pieces[k, 3]``               thread, begin and end of each centre's piece
 =============================  ================================================================================
 
 A piece of an answer for k centres is ``[bounds[i]:bounds[i + 1]]`` of its arrays, ``bounds[k + 1]``.
+
+Python passes the arrays one by one: Numba examines a named tuple in Python, which takes as long as a small search.
 """
 
 from collections import namedtuple
+
+import numpy as np
 
 from .atomics import fetch_add, prefetch
 from .bits import bit_of, word_of
@@ -27,9 +30,7 @@ from .compiled import serial
 from .sequential import LATER, SOON
 from .team import shared
 
-Searches = namedtuple(
-    "Searches", "offsets targets more_offsets more_targets vertices distances visited next_center pieces"
-)
+Searches = namedtuple("Searches", "offsets targets more_offsets more_targets vertices distances visited")
 
 
 @serial
@@ -83,43 +84,50 @@ def _search(s, center, hops, queue, distances, visited, first):
 
 @shared
 def _search_next(arguments, thread):
-    s, centers, hops = arguments
+    s, next_center, pieces, centers, hops = arguments
     queue, distances, visited = s.vertices[thread], s.distances[thread], s.visited[thread]
     end = 0
     while len(queue) - end >= len(s.offsets) - 1:
-        i = fetch_add(s.next_center, 0, 1)
+        i = fetch_add(next_center, 0, 1)
         if i >= len(centers):
             return 0
         begin, end = end, _search(s, centers[i], hops, queue, distances, visited, end)
-        s.pieces[i, 0], s.pieces[i, 1], s.pieces[i, 2] = thread, begin, end
+        pieces[i, 0], pieces[i, 1], pieces[i, 2] = thread, begin, end
     return 0
 
 
 @serial
-def search(s, centers, hops, team, threads):
-    """Find the neighbourhoods of the first centres, at least one, and fill their ``pieces``; return how many."""
-    s.next_center[0] = 0
-    _search_next(team, threads, (s, centers, hops))
-    return min(s.next_center[0], len(centers))
+def search(pieces, bounds, centers, hops, team, threads, *arrays):
+    """Find the neighbourhoods of the first centres, at least one, and fill their ``pieces`` and ``bounds``; return how
+    many. ``arrays`` are those of `Searches`."""
+    s = Searches(*arrays)
+    next_center = np.zeros(1, np.int64)
+    _search_next(team, threads, (s, next_center, pieces, centers, hops))
+    found = min(next_center[0], len(centers))
+    bounds[0] = 0
+    for i in range(found):
+        bounds[i + 1] = bounds[i] + pieces[i, 2] - pieces[i, 1]
+    return found
 
 
 @shared
 def _gather_next(arguments, thread):
-    s, next_piece, bounds, vertices, distances = arguments
+    rows, rows_of_distances, next_piece, pieces, bounds, vertices, distances = arguments
     while True:
         i = fetch_add(next_piece, 0, 1)
         if i >= len(bounds) - 1:
             return 0
-        row, begin, size = s.pieces[i, 0], s.pieces[i, 1], bounds[i + 1] - bounds[i]
+        row, begin, size = pieces[i, 0], pieces[i, 1], bounds[i + 1] - bounds[i]
         for place in range(size):
-            vertices[bounds[i] + place] = s.vertices[row, begin + place]
-            distances[bounds[i] + place] = s.distances[row, begin + place]
+            vertices[bounds[i] + place] = rows[row, begin + place]
+            distances[bounds[i] + place] = rows_of_distances[row, begin + place]
 
 
 @serial
-def gather(s, next_piece, bounds, vertices, distances, team, threads):
-    """Copy the pieces to ``vertices`` and ``distances``. ``next_piece[1]`` is 0."""
-    _gather_next(team, threads, (s, next_piece, bounds, vertices, distances))
+def gather(rows, rows_of_distances, pieces, bounds, vertices, distances, team, threads):
+    """Copy the pieces, which are in the ``rows``, to ``vertices`` and ``distances``."""
+    next_piece = np.zeros(1, np.int64)
+    _gather_next(team, threads, (rows, rows_of_distances, next_piece, pieces, bounds, vertices, distances))
 
 
 @shared
@@ -142,8 +150,9 @@ def _count_next(arguments, thread):
 
 
 @serial
-def count_arcs(offsets, targets, visited, next_piece, bounds, vertices, counts, team, threads):
+def count_arcs(offsets, targets, visited, bounds, vertices, counts, team, threads):
     """Fill ``counts[k]``: how many arcs lead from a vertex of a piece to another of the same piece."""
+    next_piece = np.zeros(1, np.int64)
     _count_next(team, threads, (offsets, targets, visited, next_piece, bounds, vertices, counts))
 
 
@@ -169,6 +178,7 @@ def _write_next(arguments, thread):
 
 
 @serial
-def write_arcs(offsets, targets, visited, next_piece, bounds, vertices, arc_bounds, tails, heads, team, threads):
+def write_arcs(offsets, targets, visited, bounds, vertices, arc_bounds, tails, heads, team, threads):
     """Write the arcs that `count_arcs` counts, those of piece i from ``arc_bounds[i]`` on."""
+    next_piece = np.zeros(1, np.int64)
     _write_next(team, threads, (offsets, targets, visited, next_piece, bounds, vertices, arc_bounds, tails, heads))

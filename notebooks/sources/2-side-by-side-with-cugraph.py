@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Side by side with cuGraph
 #
-# One call searches an edge list in a data frame with every engine on this machine, from the same sources: ours,
-# cuGraph's, SciPy's. It validates every answer, measures every time in the same way, and says why other engines cannot
-# run.
+# One call searches an edge list in a data frame with every engine that can run here, from the same sources: ours,
+# SciPy's and, with RAPIDS, cuGraph's. It validates every answer, measures every time in the same way, and says why
+# other engines cannot run.
 
 # %%
 from pathlib import Path
@@ -69,7 +69,8 @@ print(rapids_bfs.validate(graph, wrong))
 # %% [markdown]
 # ## Small and large
 #
-# A search has a fixed cost, for calls and launches, and a cost per edge. So the best engine depends on the graph's size.
+# A search has a fixed cost, for calls and launches, and a cost per edge. So how engines compare depends on the graph's
+# size.
 
 # %%
 scales = (12, 15, 18, 21) if on_gpu else (6, 8, 10, 12)

@@ -43,8 +43,8 @@ with nx.config(backend_priority=["rapids_bfs"]):
 # ## The graph is converted once
 #
 # NetworkX stores a graph in dicts of dicts; a search needs arrays. The first call converts the graph, and NetworkX caches
-# the conversion until the graph changes. Searches start on the CPU. If there is a GPU, the graph is copied there once the
-# searches so far have taken as long as the copy would.
+# the conversion until the graph changes. Searches start on the CPU. If there is a GPU, a large graph is copied there once
+# the searches so far have taken as long as the copy would.
 
 
 # %%

@@ -5,7 +5,8 @@
 # level, a fair comparison.
 #
 # This engine **pulls**: every unvisited vertex looks for an in-neighbour in the frontier, and stops at the first. It
-# needs no queue and no atomics, since a thread writes only to its own vertex.
+# needs no queue and no atomics: a thread writes only to its own vertex and to `found`, where all of them store the
+# same.
 
 # %%
 import os
@@ -125,8 +126,9 @@ rapids_bfs.plot_levels(result.graph, result)
 # %% [markdown]
 # ## What does it do?
 #
-# Every unvisited vertex pulls at every level, so the first levels cost the most: hardly any vertex finds a neighbour in
-# the frontier.
+# Every unvisited vertex pulls at every level. So on a GPU the first levels cost the most: hardly any vertex finds a
+# neighbour in the frontier, and each reads its whole row. Without a GPU the times are those of Numba's simulator and
+# mean nothing, here and in the comparison below.
 
 # %%
 graph = rapids_bfs.as_graph("rmat:20" if on_gpu else "rmat:6")
@@ -136,8 +138,8 @@ rapids_bfs.bfs(graph, source, engine="pull", trace=True).trace.plot()
 # %% [markdown]
 # ## Is it fast?
 #
-# All engines search from the same sources, and each answer is validated. On a GPU the engines that pull only when it
-# pays are faster; see the first notebook.
+# All engines search from the same sources, and each answer is validated. On a GPU an engine that always pulls is about
+# as fast as `frontier-mask`; `cupy` pulls only when that pays. The first notebook explains both.
 
 # %%
 others = ["numba-cuda:frontier-mask", "numba-cuda:block-queue"] + ["cupy"] * on_gpu

@@ -105,6 +105,8 @@ def elements(collection: Any) -> list[Any]:
     """
     if isinstance(collection, str | bytes | bytearray):
         raise TypeError(f"{type(collection).__name__} is not a collection")
+    if isinstance(collection, np.ndarray) and collection.dtype.kind in "iu":
+        return list(collection.tolist())  # Python's ints are handled faster than NumPy's
     if isinstance(collection, np.ndarray | list | tuple):  # tolist would convert times in nanoseconds to ints
         return list(collection)
     dtype: Any = getattr(collection, "dtype", None)

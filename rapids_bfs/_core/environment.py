@@ -1,5 +1,5 @@
-"""Environment variables that Numba reads. Numba itself refuses a wrong value only when it is imported or starts its
-threads, where the error would blame the current operation, such as reading a file."""
+"""Environment variables that Numba reads, and the user's cache folder. Numba itself refuses a wrong value only when it
+is imported or starts its threads, where the error would blame the current operation, such as reading a file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from functools import cache
+from pathlib import Path
 
 from ..errors import InputError
 
@@ -39,3 +40,19 @@ def compiling_is_off() -> bool:
     from ..kernels.cpu import numba
 
     return bool(numba.config.DISABLE_JIT)
+
+
+def user_cache(kept: str, instead: str) -> Path:
+    """The folder of the user's cache that is named after what is ``kept`` there.
+
+    Raises `WrongVariable`, which says what to do ``instead``, for a user without a home.
+    """
+    from platformdirs import user_cache_path
+
+    try:
+        path = Path(user_cache_path("rapids_bfs", appauthor=False), kept)
+    except RuntimeError:
+        path = Path()
+    if not path.is_absolute():  # older platformdirs: "~/.cache/rapids_bfs", in the current folder
+        raise WrongVariable(f"this user has no home folder to keep {kept} in: set HOME to one, or {instead}")
+    return path

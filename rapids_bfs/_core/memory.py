@@ -17,10 +17,10 @@ import numpy as np
 
 from ..errors import InputError
 from .cgroups import content, groups
-from .cuda.arrays import require_device
+from .cuda.arrays import LESS_MEMORY, require_device
 from .formatting import size
 from .interrupts import suppressed
-from .rapids import driver_allocates, has_pool, pool_bytes
+from .rapids import driver_allocates, has_pool, pool_bytes, rmm_allocates
 
 # By version of Linux's control groups: the files with the limit and with what is used of it; the line of memory.stat
 # that says how much of that are files' contents, which give way
@@ -33,6 +33,7 @@ MEMINFO = Path("/proc/meminfo")
 ALIGNMENT = 256  # of arrays on a device
 SHARED_BYTES = 1 << 26  # an allocation takes some microseconds, which larger searches do not notice
 CLEARED_BYTES = 1 << 20  # of an array; a search clears smaller ones in no time
+CACHED_SHARE = 8  # of what the limit of CuPy's pool leaves, its free blocks may be one in so many
 AHEAD_BYTES = 1 << 27  # of the arrays of one answer; larger ones would take too much memory while they are unused
 
 
@@ -75,13 +76,20 @@ def _free_bytes() -> int:
 
 
 def available_device_bytes() -> int:
-    """Bytes that CuPy can still allocate on its current device; where RMM allocates, no more than `pool_bytes`."""
+    """Bytes that CuPy can still allocate on its current device: at most what the limit of its pool leaves, or
+    `pool_bytes` where RMM allocates."""
     import cupy
 
     free, total = cupy.cuda.Device().mem_info
     if has_pool():
         return pool_bytes(free, total)
-    return int(free + cupy.get_default_memory_pool().free_bytes())
+    pool = cupy.get_default_memory_pool()
+    limit = 0 if rmm_allocates() else pool.get_limit()
+    left = limit - pool.used_bytes() if limit else total
+    if limit and pool.free_bytes() > left // CACHED_SHARE:  # these count, and CuPy does not free them at the limit
+        pool.free_all_blocks()
+        free, _ = cupy.cuda.Device().mem_info
+    return int(max(min(free + pool.free_bytes(), left), 0))
 
 
 def new_arrays(length: int, *dtypes: Any) -> list[Any]:
@@ -115,14 +123,16 @@ class NextArrays:
         self.few = sum(nbytes) <= AHEAD_BYTES
         self.clears_last = clears_last and nbytes[-1] >= CLEARED_BYTES
         self.last_is_clear = False  # of the arrays that `take` returned
-        self.ready: tuple[Any, list[Any]] | None = None  # the current stream at the allocation, and the arrays
+        # The current stream and the thread at the allocation, and the arrays. Streams that are destroyed leave their
+        # handles to new ones; this one is kept, so none that is the same object has another's handle.
+        self.ready: tuple[Any, int, list[Any]] | None = None
 
     def take(self) -> list[Any]:
         """New arrays, which CuPy's current stream may write."""
         ready, self.ready = self.ready, None
-        if ready is not None and ready[0] == _current_stream():
+        if ready is not None and ready[0] is _current_stream() and ready[1] == get_ident():
             self.last_is_clear = self.clears_last
-            return ready[1]
+            return ready[2]
         self.last_is_clear = False
         return new_arrays(*self.of)
 
@@ -136,14 +146,14 @@ class NextArrays:
                 arrays = new_arrays(*self.of)
                 if self.clears_last:
                     arrays[-1].data.memset_async(0xFF, arrays[-1].nbytes)
-                self.ready = _current_stream(), arrays
+                self.ready = _current_stream(), get_ident(), arrays
 
 
-def _current_stream() -> tuple[int, int]:
-    """CuPy's current stream, and this thread: the handle of a per-thread default stream is the same in all threads."""
+def _current_stream() -> Any:
+    """CuPy's current stream. That of a per-thread default stream is the same object in all threads."""
     import cupy
 
-    return int(cupy.cuda.get_current_stream().ptr), get_ident()
+    return cupy.cuda.get_current_stream()
 
 
 class PeakDeviceBytes:
@@ -193,7 +203,12 @@ def require_device_bytes(needed: int, what: str) -> None:
     require_device()
     available = available_device_bytes()
     if needed > available:
-        raise InputError(f"{what} needs {size(needed)} of device memory, and {size(available)} are free")
+        raise shortage(what, needed, available)
+
+
+def shortage(what: str, needed: int, available: float, memory: str = "device memory") -> InputError:
+    """The error of ``what``, which needs more memory of a device than is available."""
+    return InputError(f"{what} needs {size(needed)} of {memory}, and {size(int(available))} are free: {LESS_MEMORY}")
 
 
 def has_bytes(needed: int) -> bool:

@@ -53,8 +53,13 @@ def naming_missing_package(what: str) -> Iterator[None]:
 
 def has_pool() -> bool:
     """Does CuPy take memory from a pool of RMM's?"""
+    return rmm_allocates() and not driver_allocates()
+
+
+def rmm_allocates() -> bool:
+    """Does CuPy take memory from RMM?"""
     allocators = sys.modules.get("rmm.allocators.cupy")
-    if allocators is None or driver_allocates():
+    if allocators is None:
         return False
     import cupy
 

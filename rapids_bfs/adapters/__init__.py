@@ -10,7 +10,7 @@ from typing import Any
 
 from .._core import rapids
 from .._core.arguments import quoted
-from .._core.cuda.arrays import DEVICES
+from .._core.cuda.arrays import DEVICES, clear_errors
 from ..errors import InputError
 from ..graph import Vertices
 
@@ -116,7 +116,8 @@ def call(function: Callable[..., Any], *graph: Any, **options: Any) -> Any:
         for option in options:
             if option not in known and not takes_any:
                 raise InputError(f"{option}= does not go with {type(graph[0]).__qualname__}")
-    return function(*graph, **options)
+    with clear_errors:
+        return function(*graph, **options)
 
 
 def export(graph: Vertices, kind: str) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import tarfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -17,7 +17,7 @@ from .._core.arguments import quoted
 from .._core.formatting import printable
 from .._core.memory import require_bytes
 from ..errors import InputError
-from ._file import TAR, File, State, without_packing
+from ._file import TAR, File, without_packing
 from ._formats import format_of_suffix
 
 READ = 1 << 20  # bytes at a time
@@ -61,9 +61,12 @@ class Member(File):
     def unpacked_size(self) -> int:
         return self.length
 
-    @property
-    def state(self) -> State:
-        return self.archive.state
+    @contextmanager
+    def held(self) -> Iterator[File]:
+        yield self  # the archive is held
+
+    def require_unchanged(self) -> None:
+        self.archive.require_unchanged()
 
     @property
     def exists(self) -> bool:
@@ -136,6 +139,8 @@ class _Reader(io.RawIOBase):
             if count > MOST_MEMBERS:
                 raise InputError(f"{self._archive} has more than {MOST_MEMBERS:,} members")
             self._tar.members = []  # type: ignore[attr-defined]  # which it would keep
+            if each.size < 0:
+                raise InputError(f"{self._archive} is damaged: {quoted(each.name)} has a size of {each.size}")
             if each.isreg():
                 yield each
             self._require_bounded(self._tar.offset - self._tar.fileobj.tell())  # tarfile skips it even past the end
@@ -161,10 +166,13 @@ class _Reader(io.RawIOBase):
         return len(data)
 
     def _read_the_rest(self) -> None:
-        """Read what follows the content, up to the checksum behind everything. Raises `InputError` if the content is
-        there twice."""
+        """Read what follows the content, up to the checksum behind everything. Raises `InputError` if there is another
+        file that may be the graph: one of the same name, but for the suffix of another format."""
         for each in self.files():
-            if Path(each.name).name == self._path.name:
+            path = Path(each.name)
+            format = format_of_suffix(path) if path.stem == self._path.stem else None
+            another = format and not {path.suffix, self._path.suffix} <= set(format.parts)
+            if path.name == self._path.name or another:
                 both = f"{quoted(str(self._path))} and {quoted(each.name)}"
                 raise InputError(f"{self._archive} has {both}: unpack the one that is meant")
         while self.unpack(READ):

@@ -44,7 +44,7 @@ def with_data(table: EdgeTable, edge_data: Asked | None, files: Sequence[File]) 
     if asked is None:
         return table
     with ExitStack() as opened:
-        parquets = [opened.enter_context(pq.ParquetFile(file.path, **PARQUET)) for file in files]
+        parquets = [opened.enter_context(pq.ParquetFile(file.place, **PARQUET)) for file in files]
         schema = parquets[0].schema_arrow
 
         def read(place: int) -> pa.ChunkedArray:
@@ -74,7 +74,7 @@ def parquet_table(
     """The two columns of a Parquet file, in those of its row groups whose number belongs to the ``share``."""
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(file.path, **PARQUET) as parquet:
+    with pq.ParquetFile(file.place, **PARQUET) as parquet:
         schema = parquet.schema_arrow
         groups = [group for group in range(parquet.num_row_groups) if share(group)]
         rows = sum(parquet.metadata.row_group(group).num_rows for group in groups)
@@ -83,7 +83,7 @@ def parquet_table(
     strings = [field.name for field in fields if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
 
     def batches() -> Iterator[Columns]:
-        with pq.ParquetFile(file.path, read_dictionary=strings, **PARQUET) as parquet:
+        with pq.ParquetFile(file.place, read_dictionary=strings, **PARQUET) as parquet:
             for batch in parquet.iter_batches(BLOCK, row_groups=groups, columns=list(columns)):
                 yield batch.column(columns[0]), batch.column(columns[1])
 
@@ -159,7 +159,9 @@ def read_arrow(
 ) -> Graph:
     """A graph from two columns of an Arrow IPC file or stream, and what its edges carry from others."""
     is_file = file.head().startswith(b"ARROW1")
-    with pa.OSFile(os.fsencode(file.path)) as content:  # not memory-mapped: a file that shrinks would crash the process
+    with pa.OSFile(
+        os.fsencode(file.place)
+    ) as content:  # not memory-mapped: a file that shrinks would crash the process
         schema = _open_ipc(content, is_file).schema
         fields = chosen_fields(schema, source, target, file, edge_data)
         columns = fields[0].name, fields[1].name

@@ -326,7 +326,12 @@ def write_csv(graph: Graph, stream: IO[bytes], *, delimiter: str = ",") -> None:
         if isinstance(column, Categories):
             _require_strings_kept(title, column.categories[np.unique(column.codes[column.codes >= 0])].tolist())
         elif column.dtype.kind == "M":
-            _require_dates_kept(title, column[~np.isnat(column)])
+            _require_dates_kept(title, column)
+        elif column.dtype.kind == "f" and column.dtype != np.float64:
+            raise InputError(
+                f"edges carry {column.dtype} {title!r}, which would be read as float64: convert it first; .parquet, "
+                ".arrow and .npz keep it"
+            )
     strings = any(pa.types.is_large_string(type) or pa.types.is_string(type) for type in table.schema.types)
     quoting = "all_valid" if strings else "none"
     arrow_csv.write_csv(table, stream, arrow_csv.WriteOptions(delimiter=delimiter, quoting_style=quoting))
@@ -353,9 +358,15 @@ def _require_strings_kept(title: str, strings: list[str]) -> None:
 
 def _require_dates_kept(title: str, dates: np.ndarray) -> None:
     """Raise `InputError` if these dates, which edges carry, would be written as no dates, or be read as strings."""
-    if not len(dates):
+    there = dates[~np.isnat(dates)]
+    if not len(there):
+        if len(dates):
+            raise InputError(
+                f"all dates {title!r} that edges carry are missing, and would be read as strings; .parquet, .arrow and "
+                ".npz keep them"
+            )
         return
-    limits = np.array([dates.min(), dates.max()])
+    limits = np.array([there.min(), there.max()])
     found = _written_and_read(pa.array(limits))
     if not pa.types.is_temporal(found.type) or (found.to_numpy().astype(limits.dtype) != limits).any():
         raise InputError(

@@ -8,14 +8,17 @@ import os
 import re
 import secrets
 import stat
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, cast
 
 from .._core.arguments import file_path, flag
+from .._core.csr.building import CHANGED
 from .._core.environment import WrongVariable
+from .._core.forks import generation
 from .._core.formatting import printable
 from .._core.interrupts import interrupt_behind, is_interrupt
 from ..errors import InputError
@@ -23,7 +26,7 @@ from ..graph import Graph
 from ._bounded import BOM, BoundedText
 
 HEAD = 1 << 16  # bytes at the start of a file that tell its format
-State = tuple[int, int, int]
+State = tuple[int, int, int]  # of a file: inode, size, time of modification
 PACKINGS = {  # the first bytes of packed files, by Arrow's names
     "gzip": re.compile(rb"\x1f\x8b"),
     "bz2": re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
@@ -32,6 +35,13 @@ PACKINGS = {  # the first bytes of packed files, by Arrow's names
 TAR = "tar"  # the packing of a file in an archive, see `_archive`
 IS_TAR = re.compile(rb"[\s\S]{257}ustar|\0{1024}")  # or empty
 PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}  # by the last suffix
+
+_turns: dict[int, threading.RLock] = {}  # by process
+
+
+def turn() -> threading.RLock:
+    """The lock under which this process puts the files of one graph in place, or opens them."""
+    return _turns.setdefault(generation(), threading.RLock())
 
 
 def packing_of(head: bytes) -> str:
@@ -46,10 +56,15 @@ def without_packing(path: Path) -> Path:
 
 @dataclass(frozen=True)
 class File:
-    """A file to read, packed by one of `PACKINGS` or not; as a string, its path in one line."""
+    """A file to read, packed by one of `PACKINGS` or not; as a string, its path in one line.
+
+    ``state`` is the one in which it was first seen; None if there was no file.
+    """
 
     path: Path
     packing: str = ""
+    state: State | None = None
+    descriptor: Path | None = None  # another path of a file that is `held`
 
     def __str__(self) -> str:
         return printable(str(self.path))
@@ -59,21 +74,43 @@ class File:
         return File(self.path.with_suffix(suffix))
 
     @property
+    def place(self) -> Path:
+        """The path to open."""
+        return self.descriptor or self.path
+
+    @property
     def exists(self) -> bool:
-        return self.path.is_file()
+        return self.place.is_file()
+
+    @contextmanager
+    def held(self) -> Iterator[File]:
+        """The file, kept open: on Linux all that is read is of this one, even if another process replaces it.
+
+        Raises `InputError` if its content changes, or if it is replaced elsewhere than on Linux.
+        """
+        with ExitStack() as opened:
+            file = self
+            if self.exists:
+                with file_errors(self, "a graph"):
+                    number = opened.enter_context(self.path.open("rb")).fileno()
+                again = Path(f"/proc/self/fd/{number}")
+                state, descriptor = _state(os.fstat(number)), again if again.exists() else None
+                file = replace(self, state=state, descriptor=descriptor)
+            with unchanged(file):
+                yield file
 
     def open(self) -> IO[bytes]:
         """The content as a stream of bytes, unpacked; gzip without Arrow, whose import takes longer than most files."""
         if self.packing == "gzip":
-            return cast("IO[bytes]", gzip.open(self.path))
-        stream: IO[bytes] = self.open_for_arrow() if self.packing else self.path.open("rb")
+            return cast("IO[bytes]", gzip.open(self.place))
+        stream: IO[bytes] = self.open_for_arrow() if self.packing else self.place.open("rb")
         return stream
 
     def open_for_arrow(self) -> Any:
         """The content as a stream of Arrow's own, unpacked."""
         import pyarrow as pa
 
-        content = pa.OSFile(os.fsencode(self.path))
+        content = pa.OSFile(os.fsencode(self.place))
         return pa.CompressedInputStream(content, self.packing) if self.packing else content
 
     def text(self, comments: bytes = b"", watched: Sequence[bytes] = ()) -> BoundedText:
@@ -94,18 +131,17 @@ class File:
     @property
     def size(self) -> int:
         """Bytes on disk."""
-        return self.path.stat().st_size
+        return self.place.stat().st_size
 
     @property
     def unpacked_size(self) -> int:
         """Roughly how many bytes of content there are."""
         return 5 * self.size if self.packing else self.size
 
-    @property
-    def state(self) -> State:
-        """Inode, size and time of modification: a change of the file changes one of them."""
-        found = self.path.stat()
-        return found.st_ino, found.st_size, found.st_mtime_ns
+    def require_unchanged(self) -> None:
+        """Raise `InputError` if the file is not in its ``state`` any more."""
+        if self.state != (_state(self.place.stat()) if self.exists else None):
+            raise InputError(f"{self}: {CHANGED}")
 
     def head(self) -> bytes:
         """The first bytes of the content, without a byte order mark."""
@@ -116,6 +152,23 @@ class File:
         """Roughly how many lines of text there are, judged by the first."""
         head = self.head()
         return self.unpacked_size * (head.count(b"\n") + 1) // max(len(head), 1)
+
+
+def _state(found: os.stat_result) -> State:
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@contextmanager
+def unchanged(*files: File) -> Iterator[None]:
+    """Raise `InputError` if the state of one of the ``files`` changes, instead of any other to which that leads."""
+    try:
+        yield
+    except InputError:
+        for file in files:
+            file.require_unchanged()
+        raise
+    for file in files:
+        file.require_unchanged()
 
 
 def file_at(path: str | os.PathLike[str]) -> File:
@@ -136,7 +189,7 @@ def file_at(path: str | os.PathLike[str]) -> File:
         raise InputError(f"{file} is a pipe or a device: save what it gives to a file first")
     if not found.st_size:
         raise InputError(f"{file} is empty")
-    return file
+    return replace(file, state=_state(found))
 
 
 @contextmanager
@@ -163,15 +216,29 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
     target = Path(file_path(path))
     if os.path.isdir(target):
         raise InputError(f"{target} is a directory, not a file")
-    if os.path.exists(target) and not os.path.isfile(target):
-        raise InputError(f"{target} is a pipe or a device: give the name of a file")
+    if is_written_in_place(target):
+        return target
     if not flag(force, "force") and os.path.exists(target):
         raise InputError(f"{target} exists: choose another name, or replace it with force=True")
-    if not os.path.isdir(target.parent):
-        raise InputError(f"{target}: there is no directory {target.parent}")
-    if not os.access(target.parent, os.W_OK):
-        raise InputError(f"{target}: the directory {target.parent} is not writable")
+    folder = Path(os.path.realpath(target)).parent if os.path.islink(target) else target.parent
+    if not os.path.isdir(folder):
+        raise InputError(f"{target}: there is no directory {folder}")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{target}: the directory {folder} is not writable")
     return target
+
+
+def is_written_in_place(path: Path) -> bool:
+    """Whether this is a pipe, a device, or the name of an open file, such as /dev/stdout."""
+    if not os.path.exists(path):
+        return False
+    while True:
+        folder = os.path.realpath(path.parent)
+        if folder == "/dev/fd" or folder.startswith("/proc/"):
+            return True
+        if not path.is_symlink():
+            return not path.is_file()
+        path = Path(folder, os.readlink(path))
 
 
 @contextmanager
@@ -187,13 +254,21 @@ def write_errors(path: str | Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A new file in the folder of ``path`` that replaces it once it is complete."""
-    part = path.with_name(f".{secrets.token_hex(8)}.part")
+    """A new file that replaces the one at ``path``, or behind a symbolic link there, once it is complete, and has its
+    mode. What `is_written_in_place` is written where it is."""
+    if is_written_in_place(path):
+        with write_errors(path), path.open("wb") as stream:
+            yield stream
+        return
+    target = Path(os.path.realpath(path))
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         with write_errors(path):
             with part.open("xb") as stream:
+                if target.exists():
+                    part.chmod(stat.S_IMODE(target.stat().st_mode))
                 yield stream
-            part.replace(path)
+            part.replace(target)
     finally:
         part.unlink(missing_ok=True)
 

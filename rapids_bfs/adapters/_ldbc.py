@@ -6,9 +6,13 @@ A. Iosup and others, The LDBC Graphalytics Benchmark, 2020 (arXiv:2011.15028), s
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterator
-from typing import IO
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,35 +21,64 @@ from .._core.arguments import quoted
 from .._core.memory import require_bytes
 from ..errors import InputError
 from ..graph import Graph
-from ._file import File
+from ._file import File, turn, unchanged
 from ._tables import to_edge_table, with_vertices, write_rows
 from ._text import read_integers
 
 EDGES, VERTICES = ".e", ".v"
 PARTS = EDGES, VERTICES, ".properties"
-DIRECTED = re.compile(rb"^[ \t]*graph\.[^\r\n=:]+\.directed[ \t]*[=:][ \t]*([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
-DIRECTIONS = {b"true": True, b"false": False}
+PROPERTY = r"^[ \t]*graph\.[^\r\n=:]+\.{}[ \t]*[=:][ \t]*([^\r\n]*?)[ \t]*\r?$"
+DIRECTIONS = {"true": True, "false": False}
 NOT_IN_KEYS = re.compile(r"[\s=:]+")  # of properties
 ID = re.compile("[0-9]{1,19}", re.ASCII)
 
 
 def read_ldbc(file: File, *, directed: bool | None = None) -> Graph:
     """The graph in ``file`` and those beside it, given any of them."""
-    edges, vertices, properties = map(file.beside, PARTS)
-    for part in (edges, vertices):
-        if not part.exists:
-            raise InputError(f"{part} does not exist: LDBC's graphs are in {EDGES} and {VERTICES} files of one name")
-        if not part.size:
-            raise InputError(f"{part} is empty")
-    if directed is None and properties.exists and (said := DIRECTED.search(properties.head())):
-        directed = DIRECTIONS.get(said[1].lower())
-        if directed is None:
-            raise InputError(f"{properties}: directed is true or false, not {quoted(said[1].decode(errors='replace'))}")
-    ids = _ids(vertices)
-    whole = with_vertices(read_integers(edges, directed), ids)
-    if whole.num_vertices > len(ids):
-        _refuse_edge(edges, vertices, ids)
-    return whole
+    with ExitStack() as opened:
+        with turn():
+            parts = [opened.enter_context(file.beside(suffix).held()) for suffix in PARTS]
+        for part in parts[:2]:
+            if not part.exists:
+                raise InputError(
+                    f"{part} does not exist: LDBC's graphs are in {EDGES} and {VERTICES} files of one name"
+                )
+            if not part.size:
+                raise InputError(f"{part} is empty")
+        edges, vertices, properties = parts
+        said = properties.head().decode(errors="replace") if properties.exists else ""
+        sums = _property("crc32", said)
+        if sums is None or sums != f"{_sum(edges)} {_sum(vertices)}":  # maybe they are being replaced, one by one
+            opened.enter_context(unchanged(*(replace(part, descriptor=None) for part in parts)))
+            if sums is not None:
+                raise InputError(
+                    f"{properties} was saved with other {EDGES} and {VERTICES} files: wait until all three are "
+                    "replaced, or if they were edited, remove its line with their crc32"
+                )
+        if directed is None and (found := _property("directed", said)):
+            directed = DIRECTIONS.get(found.lower())
+            if directed is None:
+                raise InputError(f"{properties}: directed is true or false, not {quoted(found)}")
+        ids = _ids(vertices)
+        whole = with_vertices(read_integers(edges, directed), ids)
+        if whole.num_vertices > len(ids):
+            _refuse_edge(edges, vertices, ids)
+        return whole
+
+
+def _property(key: str, text: str) -> str | None:
+    """The value of the property whose name ends in ``key``."""
+    found = re.search(PROPERTY.format(key), text, re.MULTILINE)
+    return found and found[1]
+
+
+def _sum(file: File) -> str:
+    """The CRC-32 of the content."""
+    found = 0
+    with file.open() as stream:
+        while block := stream.read(1 << 20):
+            found = zlib.crc32(block, found)
+    return f"{found:08x}"
 
 
 def _ids(file: File) -> np.ndarray:
@@ -112,20 +145,38 @@ def _refuse_edge(edges: File, vertices: File, ids: np.ndarray) -> None:
     raise InputError(f"{edges} has ids that are not in {vertices.path.name}")
 
 
+class _Summed(io.RawIOBase):
+    """A stream with the CRC-32 of what was written to it."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.crc32 = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.crc32 = zlib.crc32(data, self.crc32)
+        return self._stream.write(data)
+
+
 def write_ldbc(graph: Graph, edges: IO[bytes], vertices: IO[bytes], properties: IO[bytes]) -> None:
-    """An undirected edge once, and the ids in ascending order."""
+    """An undirected edge once, and the ids in ascending order; the properties hold the CRC-32 of both files."""
     if graph.has_objects:
         raise InputError("LDBC's ids are integers: rename the vertices first")
     if not graph.num_arcs:
         raise InputError("LDBC's files cannot hold a graph without edges")
-    write_rows(to_edge_table(graph), edges, " ")
-    write_rows(pa.table([graph.ids_of(np.arange(graph.num_vertices))], ["id"]), vertices)
+    tables = to_edge_table(graph), pa.table([graph.ids_of(np.arange(graph.num_vertices))], ["id"])
+    written: Sequence[Any] = _Summed(edges), _Summed(vertices)
+    for table, stream in zip(tables, written, strict=True):
+        write_rows(table, stream, " ")
     said = {
         "vertex-file": f"{graph.name}{VERTICES}",
         "edge-file": f"{graph.name}{EDGES}",
         "meta.vertices": graph.num_vertices,
         "meta.edges": graph.num_edges,
         "directed": str(graph.directed).lower(),
+        "rapids_bfs.crc32": " ".join(f"{stream.crc32:08x}" for stream in written),
     }
     name = NOT_IN_KEYS.sub("-", graph.name)
     properties.write("".join(f"graph.{name}.{key} = {value}\n" for key, value in said.items()).encode())

@@ -33,9 +33,9 @@ LONGEST_HEADER = 1 << 16  # bytes of an array's
 
 def read_npz(file: File, *, directed: bool | None = None, edge_data: Asked | None = None) -> Graph:
     """The graph in ``file``, ours or SciPy's, with all of its edge data, or those of these names."""
-    with zipfile.ZipFile(file.path) as archive:
+    with zipfile.ZipFile(file.place) as archive:
         require_bytes(sum(member.file_size for member in archive.infolist()), f"{file}, unpacked,")
-    with np.load(file.path, allow_pickle=False) as arrays:
+    with np.load(file.place, allow_pickle=False) as arrays:
         if "format" in arrays:
             if edge_data is not None:
                 raise InputError(f"{file} is an archive of SciPy's, which has no edge data to choose")
@@ -108,9 +108,9 @@ def _distinct(labels: np.ndarray) -> np.ndarray:
 def _from_scipy(file: File, directed: bool | None) -> Graph:
     import scipy.sparse
 
-    with np.load(file.path, allow_pickle=False) as arrays:
+    with np.load(file.place, allow_pickle=False) as arrays:
         checked_vertices(int(max(_array(arrays["shape"], "iu", (2,), "the shape of a matrix must be two integers"))))
-    return from_scipy(scipy.sparse.load_npz(file.path), directed=directed, name=str(file))
+    return from_scipy(scipy.sparse.load_npz(file.place), directed=directed, name=str(file))
 
 
 def write_npz(graph: Graph, stream: IO[bytes]) -> None:
@@ -154,7 +154,7 @@ def mapped(path: Path) -> dict[str, np.ndarray]:
 
     Nothing may change the file meanwhile. Raises `ValueError` if it is another kind of archive.
     """
-    with zipfile.ZipFile(path) as archive, path.open("rb") as file:
+    with path.open("rb") as file, zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         return {member.filename.removesuffix(".npy"): _in_place(content, member) for member in members}

@@ -3,6 +3,8 @@
 ``directed``; ``vertices``, their number, if ids are 0..n-1; ``isolated``, the ids without edges, if ids are other
 integers; ``labels``, all ids in the order of the vertices, if they are strings; ``edge_data``, the names of the
 columns that the edges carry.
+
+pandas keeps a frame's ``attrs`` there, too, in Parquet under a key of its own. We write and read "directed" in them.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from .._core.interrupts import is_interrupt
+from .._core.interrupts import is_interrupt, suppressed
 from ..errors import InputError
 
 KEY = b"rapids_bfs"
+ATTRS = b"PANDAS_ATTRS"  # pandas' key
+DIRECTED = "directed"  # in a frame's ``attrs``
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Notes:
 
     def to_metadata(self) -> dict[bytes, bytes]:
         notes = {key: value for key, value in asdict(self).items() if value is not None and value != ()}
-        return {KEY: json.dumps(notes).encode()}
+        return {KEY: json.dumps(notes).encode(), ATTRS: json.dumps({DIRECTED: self.directed}).encode()}
 
 
 def _is_id(value: Any) -> bool:
@@ -52,11 +56,24 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
+def direction_of(attrs: Any) -> bool | None:
+    """The direction of edges in the ``attrs`` of a frame, which are the user's; None if there is none."""
+    directed = attrs.get(DIRECTED) if isinstance(attrs, dict) else None
+    return directed if isinstance(directed, bool) else None
+
+
 def notes_of(metadata: Mapping[bytes, bytes] | None, where: str) -> Notes:
-    """The notes in the ``metadata`` of a schema. Raises `InputError` if they are not as we write them."""
+    """The notes in the ``metadata`` of a schema, or what pandas has written there. Raises `InputError` if they are not
+    as we write them."""
+    metadata = metadata or {}
+    if KEY not in metadata:
+        attrs = None
+        with suppressed(ValueError, RecursionError):
+            attrs = json.loads(metadata.get(ATTRS, b"{}"))
+        return Notes(direction_of(attrs))
     where = f"{where}: the metadata under {KEY.decode()!r}"
     try:
-        notes = json.loads((metadata or {}).get(KEY, b"{}"))
+        notes = json.loads(metadata[KEY])
     except (ValueError, RecursionError) as error:
         if is_interrupt(error):
             raise

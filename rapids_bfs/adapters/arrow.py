@@ -17,6 +17,7 @@ from ..errors import InputError
 from ..graph import Categories, Graph
 from ._edge_data import Asked, as_arrow, carried, columns_of_edges, value_type
 from ._objects import array_of, of_one_kind
+from ._schema_metadata import DIRECTED, direction_of
 from .cudf import uploaded
 from .edges import from_objects, to_edges
 
@@ -88,6 +89,8 @@ def _from_pandas(obj: Any, source: Any, target: Any, edge_data: Asked | None, *,
     for title, values in edge_data.items() if isinstance(edge_data, Mapping) else ():
         if isinstance(values, pd.Series) and not values.index.equals(obj.index):
             raise InputError(f"{name}, edge data {title!r}: the index of this Series is not that of the frame")
+    if options.get("directed") is None:
+        options["directed"] = direction_of(obj.attrs)
     options["data"] = carried(edge_data, names, columns, len(obj), name, lambda place: obj.iloc[:, place])
     series = [obj.iloc[:, place] for place in places]
     arrays = [array_of(ids) for ids in series]
@@ -121,8 +124,12 @@ def _holds_objects(type: Any) -> bool:
 
 
 def to_frame(graph: Graph, kind: str) -> Any:
-    """A frame of edges, an undirected edge once; ``kind`` as in `frame`."""
-    return frame(dict(zip(graph.columns, to_edges(graph), strict=True)) | columns_of_edges(graph), kind)
+    """A frame of edges, an undirected edge once; ``kind`` as in `frame`. One of pandas has the direction in its
+    ``attrs``."""
+    made = frame(dict(zip(graph.columns, to_edges(graph), strict=True)) | columns_of_edges(graph), kind)
+    if kind == "pandas":
+        made.attrs[DIRECTED] = graph.directed
+    return made
 
 
 to_pandas, to_polars = partial(to_frame, kind="pandas"), partial(to_frame, kind="polars")

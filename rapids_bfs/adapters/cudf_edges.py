@@ -12,7 +12,7 @@ from . import pylibcudf
 from ._bounded import BOM
 from ._columnar import chosen_fields
 from ._csv import csv_start, may_be_an_edge, type_of_ids
-from ._file import HEAD, File, file_at, file_errors, packing_of
+from ._file import HEAD, File, file_at, file_errors, packing_of, unchanged
 from ._formats import format_of
 from ._schema_metadata import notes_of
 from ._tables import choose_columns, is_number
@@ -32,7 +32,7 @@ def read_edges(path: str | os.PathLike[str], source: str | None = None, target: 
     if package_missing("cudf") is not None or not os.path.isfile(path):
         return None
     file = file_at(path)
-    with file_errors(file, "a list of edges"):
+    with unchanged(file), file_errors(file, "a list of edges"):
         with file.open() as stream:
             head = stream.read(HEAD)
         if packing_of(head) or head.startswith(BOM):

@@ -71,7 +71,8 @@ def from_device_edges(
         if not present.all():
             labels = cupy.flatnonzero(present)
             vertex = index_dtype(len(labels))
-            rank = cupy.cumsum(present.astype(vertex), dtype=vertex) - 1
+            places = cupy.cumsum(present.astype(vertex), dtype=vertex) - 1
+            rank = cupy.where(present, places, -1).astype(vertex, copy=False)
     if data:
         data = data.taken(partial(arcs.of_edges, sources, targets, n, mirror)).now()
     if keep_order:

@@ -6,6 +6,7 @@ import glob
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +24,8 @@ from ._file import (
     file_errors,
     packing_of,
     replacing,
+    turn,
+    unchanged,
     without_packing,
 )
 from ._formats import FORMATS, Format, format_of, format_of_suffix, known_suffixes, refuse_options
@@ -85,17 +88,22 @@ def read(
     if files := files_matching(path):
         from ._columnar import read_several
 
-        return read_several(file_path(path), files, name, **options)
-    file = file_at(path)
+        with unchanged(*files):
+            return read_several(file_path(path), files, name, **options)
+    with file_at(path).held() as file:
+        return _read(file, name, **options)
+
+
+def _read(file: File, name: str | None, **options: Any) -> Graph:
     with file_errors(file, "a graph"):
-        file = File(file.path, packing_of(file.head()))
-        if not file.head():
-            raise InputError(f"{file} is empty")
+        file = replace(file, packing=packing_of(file.head()))
         if IS_TAR.match(file.head()):
             from ._archive import member_of
 
             file = member_of(file)
     with file_errors(file, "a graph"):
+        if not file.head():
+            raise InputError(f"{file} is empty")
         format = format_of(file)
     refuse_options(options, format.options, f"{file} is {format.name}, which has")
     with file_errors(file, format.name):
@@ -122,7 +130,8 @@ def save(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> 
     ``.npz`` keeps everything. Parquet, Arrow and ``.txt`` keep vertices, ids, edges and direction, but an
     undirected graph is written with each edge once, and its adjacencies may come back in another order. Parquet, Arrow,
     CSV and TSV keep edge data, too. A format that would lose ids, isolated vertices or edge data of this graph is
-    refused. An existing file is replaced only with ``force``, and only when the new one is complete.
+    refused. An existing file is replaced only with ``force``, and only when the new one is complete; a pipe or a device
+    is written in place.
 
     Raises `InputError` if it cannot be written there or in this format.
     """
@@ -147,6 +156,8 @@ def save(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> 
                     format.write(graph, unpacked)
         except InputError as error:
             raise InputError(f"{target}: {error}") from None
+        with turn():
+            opened.close()
 
 
 def _files_of(target: Path, format: Format) -> list[Path]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -52,14 +51,13 @@ def read_table(path: Path, graph: Graph) -> pa.Table:
     if value := REFERENCES.get(path.name[-4:].upper()):
         return _read_reference(path, graph, value)
     _require_suffix(path)
-    file = file_at(path)
     types = {
         "vertex": pa.large_string() if graph.has_objects else pa.int64(),
         "distance": pa.int32(),
         COMPONENT: pa.int64(),
     }
     types["predecessor"] = types["vertex"]
-    with file_errors(file, "a result"):
+    with file_at(path).held() as file, file_errors(file, "a result"):
         table = _read(file, types, graph)
         table.validate(full=True)
         for place, name in enumerate(table.column_names):
@@ -74,8 +72,7 @@ def read_table(path: Path, graph: Graph) -> pa.Table:
 def _read_reference(path: Path, graph: Graph, value: str) -> pa.Table:
     if graph.has_objects:
         raise InputError(f"{path}: the ids of LDBC's outputs are integers, unlike those of {graph.name}")
-    file = file_at(path)
-    with file_errors(file, "an output of LDBC Graphalytics"):
+    with file_at(path).held() as file, file_errors(file, "an output of LDBC Graphalytics"):
         table = read_reference(file, graph.num_vertices, value)
     if value == COMPONENT:
         return table
@@ -86,7 +83,7 @@ def _read_reference(path: Path, graph: Graph, value: str) -> pa.Table:
 def _read(file: File, types: dict[str, pa.DataType], graph: Graph) -> pa.Table:
     suffix = file.path.suffix
     if suffix == ".parquet":
-        with parquet.ParquetFile(file.path) as content:
+        with parquet.ParquetFile(file.place) as content:
             _require_room(content.metadata.num_rows, graph, file)
             return content.read()
     if suffix in (".arrow", ".feather"):
@@ -104,7 +101,7 @@ def _read(file: File, types: dict[str, pa.DataType], graph: Graph) -> pa.Table:
 
 
 def _read_arrow(file: File, graph: Graph) -> pa.Table:
-    with pa.OSFile(os.fsencode(file.path)) as content:
+    with file.open_for_arrow() as content:
         reader = pa.ipc.open_file(content)
         batches: list[pa.RecordBatch] = []
         for place in range(reader.num_record_batches):

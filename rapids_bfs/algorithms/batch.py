@@ -200,6 +200,8 @@ def summary(
         batches = _batches(len(starts), size or traversal.batch_size)
         found = [Summary.of(0), *(traversal.summary(starts[rows], limit, **masked) for rows in batches)]
     columns = {name: np.concatenate([getattr(each, name) for each in found]) for name in Summary._fields}
+    for name, like in found[0]._asdict().items():
+        traversal.require_array(name, columns[name], len(starts), str(like.dtype))
     return BatchResult(graph, starts, **columns, depth_limit=limit, vertices=mask)
 
 

@@ -62,4 +62,6 @@ def betweenness(
     is_target = np.zeros(graph.num_vertices, bool)
     is_target[vertices_of_sources(graph, targets)] = True
     with engine_ready.lock:
-        return engine_ready.scores(vertices, is_target, endpoints, edges)
+        scores = engine_ready.scores(vertices, is_target, endpoints, edges)
+    engine_ready.require_array("scores", scores, graph.num_arcs if edges else graph.num_vertices, "float64")
+    return scores

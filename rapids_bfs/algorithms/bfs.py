@@ -150,7 +150,7 @@ def plot_levels(graph: Graph, result: BFSResult) -> Figure:
 
 def as_searchable(graph: Any) -> Graph:
     """`as_graph` of ``graph``, in one piece. Raises `InputError` if it is distributed."""
-    made = as_graph(graph)
+    made = graph if isinstance(graph, Graph) else as_graph(graph)
     if not isinstance(made, Graph):
         raise InputError(
             f"{made.name} is distributed over {made.num_devices} devices, which do not answer this: use graph.to('cpu')"

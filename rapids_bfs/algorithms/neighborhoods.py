@@ -13,7 +13,7 @@ import numpy as np
 
 from .._core.arguments import quoted, whole_number
 from .._core.csr import csr_for
-from .._core.cuda.arrays import CUDA, to_host
+from .._core.cuda.arrays import CUDA, clear_errors, to_host
 from .._core.dtypes import INT32_LIMIT
 from .._core.formatting import counted
 from ..adapters.arrow import frame
@@ -393,6 +393,7 @@ def _offsets_joined(parts: Sequence[_ByCenter]) -> np.ndarray:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
 
 
+@clear_errors
 def _joined(arrays: Sequence[Any]) -> Any:
     """The arrays one after the other, where they are."""
     return csr_for(arrays[0]).xp.concatenate(arrays)

@@ -10,7 +10,7 @@ import typer
 from .._core.arguments import quoted
 from .._core.formatting import graph_size, number
 from ..errors import shortened
-from ..report.console import line, show
+from ..report.console import NOTE, line, show
 from .app import Command
 from .app import app as app
 from .compare import compare as compare  # the first of the commands
@@ -198,10 +198,10 @@ def validate(
     verdict, unread = verdict_of_file(loaded, result, limit, None if target is None else parsed_id(loaded, target))
     show(line(str(verdict), "green" if verdict else "red"))
     if verdict.rule == "edge-reach" and limit is None and target is None:
-        show(line("a search that stopped early is checked with its --target or --depth-limit", "yellow"))
+        show(line("if the search stopped early, pass its --target or --depth-limit", NOTE))
     if unread:
         names = shortened(", ".join(map(quoted, unread)), 200)
-        show(line(f"not checked: {names}; a result has {', '.join(RESULT_COLUMNS)}", "yellow"))
+        show(line(f"not checked: {names}; a result has {', '.join(RESULT_COLUMNS)}", NOTE))
     if not verdict:
         raise typer.Exit(1)
 
@@ -301,11 +301,11 @@ def warmup(
         ),
     ] = None,
 ) -> None:
-    """Compile what runs on the CPU ahead, into the user's cache folder.
+    """Precompile CPU kernels into your cache folder.
 
-    That is the CPU engine, searches of distributed graphs, the generators and the NetworkX backend; kernels for GPUs
-    are compiled at the first search there. Kernels in the cache are not compiled again. All of them take about 60 s of
-    one core's time, a single part less.
+    They are those of the CPU engine, distributed searches, the generators and the NetworkX backend. GPU kernels are
+    compiled by the first search on a GPU. Kernels in the cache are not compiled again. Compiling all of them takes
+    about 60 s of one core's time, a single part less.
 
     Examples
 
@@ -324,7 +324,7 @@ def warmup(
 
 @app.command(cls=Command)
 def info() -> None:
-    """Show the engines and what they lack here, the machine, and the versions."""
+    """Show the engines and what's missing to run them, the machine, and the versions."""
     from .info import info_tables
 
     show(info_tables())
@@ -339,7 +339,7 @@ def datasets(
         ),
     ] = "",
 ) -> None:
-    """List the real graphs that are known by name, and which of them are on disk.
+    """List the collections of real graphs that are known by name, or the graphs of one and which are on disk.
 
     Vertices and edges are as the publisher counts them: SuiteSparse counts an undirected edge twice.
 

@@ -168,7 +168,7 @@ def _standard_input() -> Iterator[Path]:
 
 def check_outputs(taken: Mapping[str, Path], force: bool, **outputs: Path | None) -> None:
     """Raise `InputError` unless each of these can be written, and none is another or one of those ``taken``."""
-    from ..adapters._file import check_output
+    from ..adapters._file import check_output, is_written_in_place
 
     taken = dict(taken)
     for option, path in outputs.items():
@@ -176,7 +176,7 @@ def check_outputs(taken: Mapping[str, Path], force: bool, **outputs: Path | None
             continue
         if path != STANDARD:
             check_output(path, force=True)
-            if path.exists() and not force:
+            if path.is_file() and not force and not is_written_in_place(path):
                 raise InputError(f"{path} exists: choose another name, or replace it with --force")
             if path.exists() and not os.access(path, os.W_OK):
                 raise InputError(f"{path} is not writable")

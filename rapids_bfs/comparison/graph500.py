@@ -212,7 +212,7 @@ def _on_one(run: Graph500, step: Callable[[int], None]) -> tuple[Any, Search, Co
     begin = perf_counter()
     graph = drawing.graph_of(source, target)
     spec.require(graph)
-    traversal = spec.engine.prepare(graph, spec.algorithm)
+    traversal = spec.prepare(graph)
     wait()
     run.construction_time = perf_counter() - begin
     degrees = _drawn_edges(drawing, source)
@@ -230,7 +230,7 @@ def _compile(spec: EngineSpec, drawing: Drawing) -> None:
     graph = small.graph_of(*small.edges())
     for offset in ("int32", np.dtype(index_dtype(2 * drawing.m)).name):
         typed = graph._with(offsets=graph.offsets.astype(offset))
-        verdict_of(typed.simple, spec.engine.prepare(typed, spec.algorithm).run(np.array([0])))
+        verdict_of(typed.simple, spec.prepare(typed).run(np.array([0])))
 
 
 def _drawn_edges(drawing: Drawing, source: Any) -> Any:

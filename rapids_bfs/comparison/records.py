@@ -11,7 +11,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from os import PathLike
+from pathlib import Path
 from statistics import geometric_mean, harmonic_mean, median
 from typing import IO, TYPE_CHECKING, Any
 
@@ -20,7 +22,7 @@ import numpy as np
 from .._core.arguments import file_path, quoted
 from .._core.machine import describe
 from .._core.machine import versions as installed
-from ..adapters._file import write_errors
+from ..adapters._file import replacing
 from ..adapters.arrow import frame
 from ..graph import Graph
 from ..report.console import as_text
@@ -229,6 +231,8 @@ class Comparison(Measured):
         The command line of the process.
     started : str
         The time in UTC, in the format of ISO 8601.
+    simulated : bool
+        Kernels of Numba-CUDA ran in its simulator, so that their times mean nothing.
     machine, versions : dict
         The machine, and the versions of the packages on it.
     """
@@ -237,6 +241,7 @@ class Comparison(Measured):
     engines: list[EngineRuns]
     levels: Trace | None = None
     seed: int | None = None
+    simulated: bool = False
 
     @property
     def valid(self) -> bool:
@@ -280,6 +285,7 @@ class Comparison(Measured):
             },
             **self._about(),
             "seed": self.seed,
+            "simulated": self.simulated,
             "levels": None if self.levels is None else self.levels.to_columns(),
             "engines": [
                 runs.to_dict() | {"ratio_to_baseline": self.ratio_to_baseline(runs.engine)} for runs in self.engines
@@ -462,9 +468,11 @@ def write_csv(rows: Iterable[Sequence[Any]], path: str | PathLike[str]) -> None:
 
 @contextmanager
 def writing(path: str | PathLike[str], newline: str | None = None) -> Iterator[IO[str]]:
-    """The file at ``path``, opened for text. Raises `InputError` if it cannot be written, as on a full disk."""
-    path = file_path(path)
-    with write_errors(path), open(path, "w", encoding="utf-8", errors="backslashreplace", newline=newline) as out:
+    """The file at ``path``, opened for text, see `replacing`. Raises `InputError` if it cannot be written."""
+    with (
+        replacing(Path(file_path(path))) as stream,
+        TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline=newline) as out,
+    ):
         yield out
 
 

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from time import perf_counter
+from traceback import walk_tb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from ..engines import (
     resolve,
     unsupported,
 )
+from ..engines.gpu.simulator import simulated
 from ..errors import InputError, TraversalError
 from ..loading import as_graph
 from ..result import BFSResult
@@ -121,6 +123,7 @@ def compared(
         graph,
         [EngineRuns(spec.name) for spec in plan.specs],
         seed=None if plan.num_sources is None else plan.seed,
+        simulated=simulated(),
     )
     try:
         _run(comparison, plan, vertices, progress, edges)
@@ -224,10 +227,7 @@ def _run(comparison: Comparison, plan: Plan, vertices: np.ndarray, progress: Pro
         if plan.traced and traversal.traces and not runs.unavailable:
             progress(done, total, f"{runs.engine}: trace")
             with _reason_into(runs):
-                trace = traversal.run(vertices[:1], replace(options, trace=True)).trace
-                if trace is not None:
-                    trace.engine = runs.engine
-                runs.trace = trace
+                runs.trace = traversal.run(vertices[:1], replace(options, trace=True)).trace
 
 
 @contextmanager
@@ -238,7 +238,20 @@ def _reason_into(runs: EngineRuns) -> Iterator[None]:
     except Exception as error:
         if is_interrupt(error):
             raise
-        runs.unavailable = f"failed: {type(error).__name__}: {error}"
+        runs.unavailable = f"failed: {type(error).__name__}: {error}{_place_of(error, runs.engine)}"
+
+
+def _place_of(error: Exception, engine: str) -> str:
+    """The last line of the engine's package that led to an error, for the end of a message; empty for our own errors,
+    which say all themselves."""
+    if isinstance(error, InputError | TraversalError):
+        return ""
+    package = type(resolve(engine).engine).__module__.partition(".")[0]
+    place = ""
+    for frame, line in walk_tb(error.__traceback__):
+        if frame.f_globals.get("__name__", "").partition(".")[0] == package:
+            place = f" ({frame.f_code.co_filename}, line {line})"
+    return place
 
 
 def _reason_not_to_run(spec: EngineSpec, graph: Any, options: Options, named: bool) -> str | None:

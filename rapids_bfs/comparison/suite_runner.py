@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from .._core.arguments import file_path
+from .._core.environment import user_cache
 from .._core.interrupts import is_interrupt
 from .._core.machine import describe
 from .._core.machine import versions as installed
@@ -213,11 +214,9 @@ class _ResultsFile:
 
 def _default_path(suite: Suite, conditions: Mapping[str, Any]) -> Path:
     """A file in the user's cache folder, for the suite and these conditions."""
-    from platformdirs import user_cache_path
-
     told = json.dumps([suite.name, suite.graphs[0].folder, conditions], sort_keys=True)
     name = re.sub(r"[^\w.-]", "_", suite.name)[:60]
-    folder = Path(user_cache_path("rapids_bfs", appauthor=False), "suites")
+    folder = user_cache("suites", "name a file to keep this one in")
     return folder / f"{name}-{sha256(told.encode()).hexdigest()[:12]}.json"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .._core.arguments import quoted
+from .._core.environment import WrongVariable, user_cache
 from ..errors import InputError
 
 COLLECTIONS = ("gap", "suitesparse", "snap", "dimacs10", "ldbc", "cugraph")
@@ -32,6 +34,7 @@ class Dataset:
     directed: bool | None = None
     columns: tuple[str, str] | None = None  # of the edges, in a table with more
     sha256: str | None = None
+    exact: bool = True  # do its edges count those of the file?
     terms: str = ""
     citation: str = ""
 
@@ -46,6 +49,17 @@ class Dataset:
         return self.folder / self.file
 
     @property
+    def unchecked(self) -> Path:
+        """The file that marks a download which has not been compared with what is stated."""
+        return self.folder / ".unchecked"
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """The figures that the publisher states, by their names."""
+        figures = {"vertices": self.vertices, "edges": self.edges}
+        return {what: figure for what, figure in figures.items() if figure is not None}
+
+    @property
     def adjacency(self) -> Path:
         return self.folder / "adjacency.npz"
 
@@ -57,11 +71,13 @@ class Dataset:
 
 def folder() -> Path:
     """The folder of all datasets: that of the environment variable RAPIDS_BFS_DATASETS, else in the user's cache."""
-    if given := os.environ.get(FOLDER):
+    given = os.environ.get(FOLDER)
+    if not given:
+        return user_cache("datasets", f"{FOLDER} to a folder for them")
+    try:
         return Path(given).expanduser().absolute()
-    from platformdirs import user_cache_path
-
-    return Path(user_cache_path("rapids_bfs", appauthor=False), "datasets")
+    except RuntimeError:
+        raise WrongVariable(f"the environment variable {FOLDER} is {given!r}, and that user has no home") from None
 
 
 def is_dataset(name: str) -> bool:
@@ -89,16 +105,26 @@ def dataset(name: str) -> Dataset:
     hint = f"; there is {', '.join(near)}" if near else ""
     if collection == "suitesparse":
         hint += ": give GROUP/NAME, as https://sparse.tamu.edu does"
-    raise InputError(f"{quoted(name)} is not among the datasets{hint}; 'rapids-bfs datasets' lists them")
+    raise InputError(f"{quoted(name)} is not among the datasets{hint}; 'rapids-bfs datasets {collection}' lists them")
 
 
-def meant_by(name: str) -> str:
-    """The end of a message that no dataset is called ``name``: a hint if one has a similar name, else nothing."""
+def meant_by(name: str, others: Iterable[str] = ()) -> str:
+    """The end of a message that no dataset is called ``name``: a hint if one has a similar name, or one of the
+    ``others`` that is similar up to the colon, else nothing."""
     collection = name.lower()
     if collection in COLLECTIONS:
         first = next(each for each in _table() if each.startswith(f"{collection}:"))
         return f"; {collection} is a collection: name one of its graphs, as in {first}"
-    near = [each for each in _table() if _plain(re.split("[:/]", each)[-1]) == _plain(re.split("[:/]", name)[-1])]
+    known: dict[str, list[str]] = {}
+    for each in _table():
+        known.setdefault(_plain(re.split("[:/]", each)[-1]), []).append(each)
+    last = _plain(re.split("[:/]", name)[-1])
+    begin, colon, rest = name.partition(":")
+    near = (
+        known.get(last)
+        or [f"{each}{colon}{rest}" for each in get_close_matches(begin.lower(), others, 1, 0.75)]
+        or [each for close in get_close_matches(last, known, 1, 0.8) for each in known[close]]
+    )
     return f"; did you mean {' or '.join(near[:3])}?" if near else ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from .._core.arguments import checked_directed, checked_name
+from .._core.formatting import graph_size, size
 from .._core.interrupts import is_interrupt
 from .._core.optional import import_optional
-from ..adapters._file import replacing
+from ..adapters._file import PACKED, File, packing_of, replacing
 from ..adapters._formats import refuse_options
 from ..adapters._npz import arrays_of, mapped, write_arrays
 from ..adapters.edges import in_direction
@@ -25,6 +26,9 @@ from .datasets import Dataset, dataset
 VERSION = 1  # of what `_keep` writes
 READ = 1 << 20  # bytes at a time
 TIMEOUT = 30  # seconds to connect, and between two parts of a download
+SMALL = 1 << 26  # bytes that any download may have
+PER_ROW = 256  # bytes that it may have more for each vertex and edge: some come with names, weights and answers
+LARGEST = 1 << 38  # bytes of a download whose publisher states no edges
 
 
 def load_dataset(dataset_name: str, /, **options: Any) -> Graph:
@@ -42,16 +46,76 @@ def load(found: Dataset, *, directed: bool | None = None, name: str | None = Non
     """The graph of a dataset: its kept adjacency, mapped into memory, else read from the download and then kept."""
     graph = _kept(found)
     if graph is None:
-        fetch(found)
-        source, target = found.columns or (None, None)
-        direction = False if found.directed is False else None  # else as the file says
-        try:
-            graph = read(found.download, source=source, target=target, directed=direction, name=found.name)
-        except InputError as error:
-            raise InputError(f"{error}; if the download is damaged, remove it") from None
+        graph = _read(found, unchecked=fetch(found))
         _keep(found, graph)
     made: Graph = in_direction(graph, directed)
     return made if name is None else made._with(name=name)
+
+
+def _read(found: Dataset, unchecked: bool) -> Graph:
+    """The graph in the download. Raises `InputError` if it cannot be read.
+
+    If it is ``unchecked``, unlike a copy that the user put there, it must also be as its publisher states, and what is
+    not, or is damaged, is removed.
+    """
+    source, target = found.columns or (None, None)
+    direction = False if found.directed is False else None  # else as the file says
+    try:
+        graph = read(found.download, source=source, target=target, directed=direction, name=found.name)
+    except InputError as error:
+        if not unchecked or not _is_damaged(found):
+            raise InputError(f"{error}; if the download is damaged, remove it") from None
+        _remove(found)
+        raise InputError(f"{error}; the download was damaged, and has been removed: load it again") from None
+    if unchecked and not _is_as_stated(found, graph):
+        _remove(found)
+        there = graph_size(graph.num_vertices, graph.num_edges, graph.directed)
+        stated = " and ".join(f"{count:,} {what}" for what, count in found.stated.items())
+        raise InputError(
+            f"{found.download} had {there}, and its publisher states {stated}: it has been removed; load it again, or "
+            f"{_by_hand(found)}"
+        )
+    if unchecked:
+        found.unchecked.unlink(missing_ok=True)
+    return graph
+
+
+def _remove(found: Dataset) -> None:
+    for path in (found.download, found.unchecked):
+        path.unlink(missing_ok=True)
+
+
+def _is_as_stated(found: Dataset, graph: Graph) -> bool:
+    """Does the graph have what its publisher states, as far as that can be compared?
+
+    Publishers count an undirected edge once or twice. A packed file, which a checksum protects, may have more edges: a
+    matrix's explicit zeros are edges, too. Vertices are compared in archives alone; other files are lists of edges, in
+    which vertices without edges are missing.
+    """
+    vertices, edges = found.vertices, found.edges
+    if ".tar." in found.file and vertices not in (None, graph.num_vertices):
+        return False
+    if edges is None or not found.exact or edges in (graph.num_arcs, graph.num_edges):
+        return True
+    return found.download.suffix in PACKED and graph.num_arcs > edges
+
+
+def _is_damaged(found: Dataset) -> bool:
+    """Is the download, which cannot be read as a graph, damaged, rather than too large for the memory? A packed file
+    shows it itself; of another without a SHA-256 it is assumed."""
+    file = File(found.download)
+    packing = packing_of(file.head())
+    if not packing:
+        return found.sha256 is None
+    try:
+        with File(found.download, packing).open() as stream:
+            while stream.read(READ):
+                pass
+    except Exception as error:  # gzip's, zlib's, Arrow's
+        if is_interrupt(error):
+            raise
+        return True
+    return False
 
 
 def _origin(found: Dataset) -> np.ndarray:
@@ -95,42 +159,65 @@ def _keep(found: Dataset, graph: Graph) -> None:
         warn(f"{error}: the next load reads the download again")
 
 
-def fetch(found: Dataset) -> None:
-    """Download a dataset unless it is there. Raises `InputError` that says how to do it by hand if that fails."""
+def fetch(found: Dataset) -> bool:
+    """Download a dataset unless it is there, and say whether it is still to be compared with what is stated. Raises
+    `InputError` that says how to do it by hand if that fails."""
     if found.download.is_file():
-        return
-    by_hand = f"put a copy of {found.url} as {found.file} into {found.folder}{_others_there(found)}"
+        return found.unchecked.exists()
+    by_hand = _by_hand(found)
     try:
         pooch = import_optional("pooch", f"downloading {found.name}", "'rapids-bfs[datasets]'")
     except InputError as error:
         raise InputError(f"{error}, or {by_hand}") from None
     try:
         found.folder.mkdir(parents=True, exist_ok=True)
+        found.unchecked.touch()
     except OSError as error:
         raise InputError(
             f"{found.folder} cannot be made for {found.name} ({error.strerror}): set RAPIDS_BFS_DATASETS to a folder "
             "that can be written"
         ) from None
     try:
-        with _progress(found) as bar, _quiet(pooch.get_logger()):
-            headers = {"Accept-Encoding": "identity"}  # a packed file is kept packed
+        with _progress(found) as progress, _quiet(pooch.get_logger()):
             pooch.create(found.folder, "", registry={found.file: found.sha256}, urls={found.file: found.url}).fetch(
-                found.file,
-                downloader=pooch.HTTPDownloader(bar, READ, timeout=TIMEOUT, headers=headers),
+                found.file, downloader=lambda url, file, _: _download(found, file, progress)
             )
     except (OSError, ValueError) as error:  # requests' errors are OSErrors; ValueError: a wrong checksum
+        found.unchecked.unlink(missing_ok=True)
         if is_interrupt(error):
             raise
         raise InputError(f"{found.name} cannot be downloaded ({_reason(found, error)}): {by_hand}") from error
+    return True
 
 
-def _others_there(found: Dataset) -> str:
-    """A remark on files in the dataset's folder that have other names."""
-    try:
-        others = sorted(path.name for path in found.folder.iterdir() if path != found.adjacency)
-    except OSError:
-        return ""
-    return f", where {others[0]} has another name" if others else ""
+def _download(found: Dataset, file: str, progress: Callable[[int, int | None], None]) -> None:
+    """Write what the publisher sends to ``file``. Raises an `OSError`, or `InputError` if that is not a whole file of
+    a size that the dataset may have; requests itself notices a body that is shorter than announced."""
+    import requests
+
+    rows = None if found.edges is None else found.edges + (found.vertices or 0)
+    most = LARGEST if rows is None else SMALL + PER_ROW * rows
+    headers = {"Accept-Encoding": "identity"}  # a packed file is kept packed
+    with requests.get(found.url, stream=True, timeout=TIMEOUT, headers=headers) as response, open(file, "wb") as stream:
+        response.raise_for_status()
+        if response.status_code != 200:  # such as 206, a part
+            raise requests.HTTPError(response=response)
+        length = response.headers.get("Content-Length")
+        if length is None and "Transfer-Encoding" not in response.headers and not found.exact:
+            raise InputError("the size is not announced, so that nothing would show that some is missing")
+        written = 0
+        for chunk in response.iter_content(READ):
+            written += stream.write(chunk)
+            if written > most:
+                raise InputError(f"it is larger than {size(most)}, which is too much for {found.name}")
+            progress(written, int(length) if length else None)
+
+
+def _by_hand(found: Dataset) -> str:
+    """How to do without a download, with a remark on files in the dataset's folder that have other names."""
+    others = sorted(path.name for path in found.folder.glob("[!.]*") if path != found.adjacency)
+    remark = f", where {others[0]} has another name" if others else ""
+    return f"put a copy of {found.url} as {found.file} into {found.folder}{remark}"
 
 
 def _reason(found: Dataset, error: Exception) -> str:
@@ -146,6 +233,8 @@ def _reason(found: Dataset, error: Exception) -> str:
         return "the connection broke off"
     if isinstance(error, exceptions.ConnectionError):
         return "the connection broke off" if "Read timed out" in str(error) else f"there is no connection to {host}"
+    if isinstance(error, InputError):
+        return str(error)
     if isinstance(error, ValueError) and not isinstance(error, OSError):
         return "its SHA-256 is not the one that its publisher states"
     return getattr(error, "strerror", None) or str(error).partition("\n")[0]
@@ -163,32 +252,16 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
 
 
 @contextmanager
-def _progress(found: Dataset) -> Iterator[Any]:
-    """A bar on a terminal, with the methods that pooch calls; False elsewhere."""
+def _progress(found: Dataset) -> Iterator[Callable[[int, int | None], None]]:
+    """What is to be called with the bytes so far, and of the whole if they are known: it moves a bar on a terminal."""
     from ..report.console import messages
 
     if not messages.is_terminal:
-        yield False
+        yield lambda done, total: None
         return
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     columns = TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn()
     with Progress(*columns, console=messages, transient=True) as progress:
-        yield _Bar(progress, progress.add_task(f"downloading {found.name}", total=None))
-
-
-class _Bar:
-    """One of pooch's progress bars: it sets ``total``, then calls the methods."""
-
-    def __init__(self, progress: Any, task: Any) -> None:
-        self._progress, self._task = progress, task
-        self.total = 0
-
-    def update(self, count: int) -> None:
-        self._progress.update(self._task, total=self.total or None, advance=count)
-
-    def reset(self) -> None:
-        self._progress.update(self._task, completed=0)
-
-    def close(self) -> None:
-        pass
+        task = progress.add_task(f"downloading {found.name}", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

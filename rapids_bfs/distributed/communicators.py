@@ -21,6 +21,10 @@ class Aborted(TraversalError):
     """A collective failed because another rank failed or does not answer."""
 
 
+class NotStarted(Aborted):
+    """The kernel of a rank did not start in time, so that none has done anything: try it again."""
+
+
 class AbortCallbacks:
     """Functions to call when the ranks are aborted, from the thread that learns of it."""
 

@@ -25,7 +25,7 @@ from ..kernels.distributed import GIVEN_UP, MAX_PARTITIONS, MESSAGE_BYTES, OUTCO
 from ..kernels.whole_search import BITMAPS, CLEARED, FRESH, STATE_BYTES, TILE
 from ..trace import Step, steps_noted
 from .build import Partition
-from .communicators import Aborted, Communicator, no_answer
+from .communicators import Aborted, Communicator, NotStarted, no_answer
 from .cuda import Answers, DevicePartition, DeviceSearch
 from .launchers import CurrentRank
 from .level_synchronous import ONE_LAUNCH, Answer, Request, Totals, request_of
@@ -35,6 +35,9 @@ FILE, KERNEL = "distributed_persistent", "search_partition"
 UNREACHED = -1  # the distance of a vertex that was not reached
 ALIGNMENT = 512  # of the arrays in a window, in bytes
 NANOSECONDS = 10**9
+# Seconds for the kernels of one process to start. NCCL's kernel may run on one device and wait for its own on another,
+# where ours runs and waits for the first.
+STARTING = 1.0
 AHEAD_SHARE = 32  # 1/AHEAD_SHARE of a device's free memory may hold arrays for the next answer
 YIELDS = 20_000  # polls of the outcome after `SPINS`, between which other threads may run: some 10 ms
 QUEUES = 8  # of a device: kernels on more streams may wait for each other (CUDA_DEVICE_MAX_CONNECTIONS)
@@ -226,6 +229,7 @@ class PersistentSearch:
         s.trace = self._trace_buffer() if request.trace else None
         if timeout != self.timeout:
             x.timeout, self.timeout = int(timeout * NANOSECONDS), timeout
+        x.first_timeout, x.stop = x.timeout, self.stop_flag.ctypes.data
 
     def _answer_in(self, answers: Answers) -> None:
         """Have the next search write to these arrays, where none are `ahead`."""
@@ -254,7 +258,7 @@ class PersistentSearch:
         """
         if not self.allocates_ahead:
             return
-        with suppress(MemoryError), self.device.active():
+        with self.device.active(), suppress(MemoryError):
             answers = self.device_partition.allocate_answers(self.request.predecessors)
             if answers.predecessors is not None:
                 fill(answers.predecessors, 0xFF, self.device.stream_handle)
@@ -287,6 +291,12 @@ class PersistentSearch:
                 let_others_run()
         self.synchronize()
 
+    @property
+    def alone(self) -> bool:
+        """Did another rank miss the end of the first phase, for which there was less time than for others?"""
+        _, phase, *_, absent = self.reported.tolist()
+        return absent > 0 and phase == 1 and self.x.first_timeout < self.x.timeout
+
     def finish(self, names: Sequence[str]) -> Answer:
         """The answer of the search that has ended. Raises `Aborted` with the name of an absent rank."""
         done, levels, depth, reached, absent = self.reported.tolist()
@@ -308,8 +318,11 @@ class PersistentSearch:
         """Search on all ranks from this thread, which launches their kernels in turn. See `Threads.call_together`."""
         searches: list[PersistentSearch] = [partition.cache["search"] for partition in partitions]
         request = request_of(partitions[0].partitioning, *given)
+        answers = []
         for current.rank, each in enumerate(searches):
             each.begin(request, timeout)
+            each.x.first_timeout = min(each.x.timeout, int(STARTING * NANOSECONDS))
+            each.x.stop = searches[0].x.stop
         try:
             with searches[0].device.in_turn() as make_current:
                 for current.rank, each in enumerate(searches):
@@ -319,16 +332,16 @@ class PersistentSearch:
                 each.allocate_ahead()
             for current.rank, each in enumerate(searches):
                 each.watch()
-        except BaseException:
+                answers.append(each.finish(names))
+        except BaseException as error:
             for each in searches:
                 each.stop()
             for each in searches:
                 with suppress(Exception):  # its device has failed; the first error says how
                     each.synchronize()
+            if isinstance(error, Aborted) and any(each.alone for each in searches):
+                raise NotStarted(str(error)) from None
             raise
-        answers = []
-        for current.rank, each in enumerate(searches):
-            answers.append(each.finish(names))
         return answers
 
     def _trace_buffer(self) -> int:

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
 from random import Random
-from time import monotonic_ns
+from time import monotonic, monotonic_ns
 from typing import Any, NoReturn
 
 import numpy as np
 
 from .._core.cuda.arrays import CPU, CUDA
-from ..engines import EngineSpec, Options, Traversal
+from ..engines import EngineSpec, Options, Traversal, marked
 from ..errors import InputError
 from ..trace import Trace
+from .communicators import NotStarted
 from .gathered import GATHERED, search_gathered
 from .launchers import Launcher, PerRank, Threads
 from .level_synchronous import ONE_LAUNCH, Totals, search
@@ -62,12 +63,18 @@ def _answers(graph: Any, transport: str, sources: np.ndarray, options: Options) 
     if transport == GATHERED:
         answers, totals = search_gathered(launcher, graph.partitions, sources, options)
         return answers, [totals]
-    search_id = _new_search_id()
     if transport == ONE_LAUNCH and isinstance(launcher, Threads):
         together = graph.partitions[0].cache["search"].search_together
-        answers = launcher.call_together(together, sources, options, search_id, each=each)
-        return answers, [answers[0].totals]
-    return launcher.map_and_collect(search, attrgetter("totals"), sources, options, search_id, each=each)
+        deadline = monotonic() + launcher.timeout
+        while True:
+            try:
+                answers = launcher.call_together(together, sources, options, _new_search_id(), each=each)
+            except NotStarted:
+                if monotonic() > deadline:
+                    raise
+            else:
+                return answers, [answers[0].totals]
+    return launcher.map_and_collect(search, attrgetter("totals"), sources, options, _new_search_id(), each=each)
 
 
 def _trace(graph: Any, transport: str, answers: PerRank, totals: Sequence[Totals]) -> Trace:
@@ -119,7 +126,8 @@ class GatheredTraversal(Traversal):
     def __init__(self, graph: Any, spec: EngineSpec) -> None:
         super().__init__(graph.to(CPU))
         self.distributed = graph
-        self.traversal = spec.engine.prepare_over(self.graph, spec.algorithm, graph.launcher.size)
+        prepared = spec.engine.prepare_over(self.graph, spec.algorithm, graph.launcher.size)
+        self.traversal = marked(prepared, spec.engine, spec.algorithm)
 
     def search(self, sources: np.ndarray, options: Options) -> Any:
         return self.traversal.search(self._vertices(sources), options)

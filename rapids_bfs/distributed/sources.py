@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from .._core.csr import csr_on
-from .._core.csr.building import CHANGED, Pairs
+from .._core.csr.building import Pairs
 from .._core.csr.host import edge_blocks
 from .._core.cuda.arrays import CUDA, to_device
 from ..adapters._columnar import joined, name_of, parquet_table
-from ..adapters._file import File, State, file_errors
+from ..adapters._file import File, file_errors, unchanged
 from ..adapters._tables import is_number
 from ..adapters.files import files_matching
-from ..errors import InputError
 from ..generators import DRAWN, SEED, Drawing, parsed
 from ..graph import Graph
 from .communicators import Communicator
@@ -126,7 +125,6 @@ class ParquetEdges(EdgeSource):
 
     name: str
     files: tuple[File, ...]
-    states: tuple[State, ...]  # of the files
     device: str
     columns: tuple[str, str] = EdgeSource.columns
 
@@ -138,17 +136,14 @@ class ParquetEdges(EdgeSource):
         the graph must be read in one piece."""
         if not (files := files_matching(path)):
             return None
-        pattern, states = os.fsdecode(path), tuple(file.state for file in files)
-        table = joined(pattern, files, source, target)
+        table = joined(os.fsdecode(path), files, source, target)
         if not all(map(is_number, table.plain_types)):
             return None
-        return cls(name_of(pattern), tuple(files), states, device, table.columns)
+        return cls(name_of(os.fsdecode(path)), tuple(files), device, table.columns)
 
     def blocks(self, rank: int, size: int) -> Iterator[Pairs]:
-        for index, (file, state) in enumerate(zip(self.files, self.states, strict=True)):
-            with file_errors(file, "Parquet"):
+        for index, file in enumerate(self.files):
+            with file_errors(file, "Parquet"), unchanged(file):
                 groups = range((rank - index) % size, MAX_GROUPS, size)
                 for source, target in parquet_table(file, *self.columns, groups.__contains__).numbers():
                     yield (to_device(source), to_device(target)) if self.device == CUDA else (source, target)
-                if file.state != state:
-                    raise InputError(CHANGED)

@@ -1,23 +1,26 @@
 """A window of device memory for each rank, which kernels of all ranks read and write.
 
-Windows need ranks on one host, on GPUs that have peer access and that no other process uses.
+Windows need ranks on one host, on GPUs that have peer access, which is tried, and that no other process uses.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
+import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from .._core.cuda.driver import pci_bus_id
+from .._core.cuda.driver import pci_bus_id, uuid
 from .._core.cuda.peer_access import obstacle
 from .communicators import Communicator
 from .launchers import one_line
 from .peer_memory import DeviceMemory, MappedMemory, Offer, find_memory, process
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
+MARK = 8  # bytes
 Found = TypeVar("Found")
 
 
@@ -30,6 +33,7 @@ class Location(NamedTuple):
     pid: int
     ordinal: int  # of its device, in its process
     gpu: str  # its PCI bus id, the same in all processes
+    uuid: str  # of the device, which may be a slice of that GPU
 
     @classmethod
     def here(cls) -> Location:
@@ -40,7 +44,7 @@ class Location(NamedTuple):
         boot = BOOT.read_text().strip() if BOOT.exists() else host
         if named := os.environ.get("NCCL_HOSTID"):
             host = boot = named
-        return cls(host, boot, process(), os.getpid(), ordinal, pci_bus_id(ordinal))
+        return cls(host, boot, process(), os.getpid(), ordinal, pci_bus_id(ordinal), uuid(ordinal))
 
 
 class Windows:
@@ -77,7 +81,51 @@ def open_windows(communicator: Communicator, nbytes: int) -> Windows | str:
         return reason
     assert not isinstance(memories, str)
     own.unlink_leases()
-    return Windows(memories)
+    windows = Windows(memories)
+    return _difference(communicator, windows.addresses) or windows
+
+
+def _difference(communicator: Communicator, addresses: Sequence[int]) -> str | None:
+    """None, or one line: which rank does not find in its window what another wrote, or in another's what is there.
+
+    An IOMMU, or access control in PCIe switches, may break accesses that CUDA grants. A collective, after which the
+    windows are zero again.
+    """
+    from cupy.cuda import runtime
+
+    rank, size = communicator.rank, communicator.size
+    name, own = communicator.names[rank], addresses[rank]
+    marks = communicator.allgather_object(secrets.token_bytes(MARK))
+
+    def copy(target: int, source: int, nbytes: int) -> None:
+        runtime.memcpy(target, source, nbytes, runtime.memcpyDefault)
+
+    def write() -> None:
+        mark = ctypes.create_string_buffer(marks[rank], MARK)
+        copy(own + MARK * rank, ctypes.addressof(mark), MARK)
+        for address in addresses:
+            if address != own:
+                copy(address + MARK * rank, own + MARK * rank, MARK)
+        runtime.deviceSynchronize()
+
+    def read() -> str | None:
+        for other, address in enumerate(addresses):
+            copy(own + MARK * (size + other), address + MARK * other, MARK)
+        runtime.deviceSynchronize()
+        found = ctypes.create_string_buffer(2 * MARK * size)
+        copy(ctypes.addressof(found), own, len(found))
+        for place, mark in enumerate(2 * marks):
+            if found.raw[MARK * place :][:MARK] != mark:
+                pair = f"{name} and {communicator.names[place % size]}"
+                return f"{pair} do not see what the other writes, as with an IOMMU: see nvidia-smi topo -p2p w"
+        return None
+
+    def clear() -> None:
+        runtime.memset(own, 0, 2 * MARK * size)
+        runtime.deviceSynchronize()
+
+    outcomes = (_first(communicator.allgather_object(_value_or_reason(name, step))) for step in (write, read, clear))
+    return next(filter(None, outcomes), None)
 
 
 def unfit(locations: Sequence[Location]) -> str | None:
@@ -92,6 +140,8 @@ def unfit(locations: Sequence[Location]) -> str | None:
         first, other = at.setdefault(location.gpu, (rank, location))
         if other.process != location.process:
             ranks = f"partition {first} and partition {rank}"
+            if other.uuid != location.uuid:
+                return f"{ranks} are on slices (MIG) of GPU {location.gpu}, which cannot reach each other's memory"
             return f"{ranks} share GPU {location.gpu} from two processes: start one worker a GPU"
     return None
 

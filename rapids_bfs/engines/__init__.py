@@ -14,6 +14,7 @@ from .base import Options as Options
 from .base import Summary as Summary
 from .base import Traversal as Traversal
 from .base import kernel_limit as kernel_limit
+from .base import marked as marked
 from .entry_points import GROUP as GROUP
 from .operations import batch_traversal as batch_traversal
 from .operations import betweenness as betweenness

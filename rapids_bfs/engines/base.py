@@ -7,12 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from .._core.cuda.arrays import CPU, CUDA, copied, finish, moved, to_host
 from .._core.turns import OneCall
+from ..errors import TraversalError
 from ..graph import Graph
 from ..result import BFSResult
 from ..trace import Step, Trace
@@ -51,9 +52,34 @@ class Preparation(OneCall):
     """An engine's preparation for one graph: uploaded arrays, buffers, everything that does not depend on the
     source. Callers of its methods hold its ``lock``; the methods do not take it themselves."""
 
+    made_by: tuple[Engine, str] | None = None  # the engine and its algorithm, see `marked`
+
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.lock = threading.RLock()
+
+    @property
+    def engine_name(self) -> str | None:
+        """The engine and its algorithm, as users write them; None if nobody has marked this preparation."""
+        return None if self.made_by is None else f"{self.made_by[0].name}:{self.made_by[1]}"
+
+    def require_array(self, what: str, array: Any, length: int, *dtypes: str) -> None:
+        """Raise `TraversalError`, which names the engine, unless its answer has this length and one of these dtypes."""
+        if array.shape != (length,) or array.dtype not in dtypes:
+            raise TraversalError(
+                f"engine {self.engine_name!r} returned {what} of shape {array.shape} and dtype {array.dtype}, not of "
+                f"shape {(length,)} and dtype {' or '.join(dtypes)}"
+            )
+
+
+Prepared = TypeVar("Prepared", bound=Preparation | None)
+
+
+def marked(prepared: Prepared, engine: Engine, algorithm: str) -> Prepared:
+    """``prepared``, for traces and errors to name the engine that made it."""
+    if prepared is not None:
+        prepared.made_by = engine, algorithm
+    return prepared
 
 
 class Traversal(Preparation, ABC):
@@ -83,7 +109,8 @@ class Traversal(Preparation, ABC):
 
     @abstractmethod
     def answer(self, found: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """Distances and predecessors in our conventions, on any device, from the value of `search`; not timed."""
+        """Distances (int32, n) and predecessors (int32 or int64, n) in our conventions, on any device, from the value
+        of `search`; not timed."""
 
     def result(self, found: Any, sources: np.ndarray, options: Options, *, own: bool = False) -> BFSResult:
         """The result, on the graph's device, of the value ``found`` of `search`. Unless it is to ``own`` its arrays, it
@@ -92,13 +119,18 @@ class Traversal(Preparation, ABC):
         distances, predecessors = self.answer(found)
         distances = placed(distances, device)
         predecessors = placed(predecessors, device) if options.predecessors and predecessors is not None else None
+        self.require_array("distances", distances, self.graph.num_vertices, "int32")
+        if predecessors is not None:
+            self.require_array("predecessors", predecessors, self.graph.num_vertices, "int32", "int64")
         if own and device == CUDA:
             finish()
         searched = options.depth_limit, options.target, None, options.vertices
         result = BFSResult(self.graph.owner, sources, distances, predecessors, *searched)
         if not options.trace:
             return result
-        return replace(result, trace=Trace.of(self.graph, distances, self.steps, result.stopped_at))
+        trace = Trace.of(self.graph, distances, self.steps, result.stopped_at)
+        trace.engine = self.engine_name and self.engine_name + ", deterministic" * options.deterministic
+        return replace(result, trace=trace)
 
     def run(self, sources: np.ndarray, options: Options = DEFAULT, *, own: bool = False) -> BFSResult:
         """Search and answer. The result is valid until the next run, or longer if it is to ``own`` its arrays."""
@@ -230,7 +262,7 @@ class Engine(ABC):
         )
         for option, is_asked in zip(OPTIONAL, asked, strict=True):
             if is_asked and option not in self.supports:
-                return f"{self.name} does not support {option}: do without, or use the engine 'cpu'"
+                return f"{self.name} does not support {option}: drop the option, or use the engine 'cpu'"
         if options.check and algorithm not in self.checking:
             return (
                 "this engine cannot check its levels: use 'numba-cuda' or 'cupy' with one of the algorithms "
@@ -248,7 +280,7 @@ class Engine(ABC):
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
         """Do everything that does not depend on the sources. By default searches run one after the other."""
-        return OneByOne(graph, self.prepare(graph, algorithm))
+        return OneByOne(graph, marked(self.prepare(graph, algorithm), self, algorithm))
 
     def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness | None:
         """Do everything that does not depend on the sources; None if the engine has no betweenness."""

@@ -62,10 +62,7 @@ def search(graph: Any, sources: np.ndarray, options: Options, engine: str) -> An
     if options.vertices is not None and not traversal.checks_mask(sources, options):
         require_unmasked(graph, options.vertices, options.ends(sources))
     with traversal.lock:
-        result = traversal.run(sources, options, own=True)
-    if result.trace is not None:
-        result.trace.engine = spec.name
-    return result
+        return traversal.run(sources, options, own=True)
 
 
 def _search_filtered(graph: Graph, sources: np.ndarray, options: Options, engine: str) -> Any:
@@ -78,7 +75,7 @@ def _search_filtered(graph: Graph, sources: np.ndarray, options: Options, engine
 @by_kind
 def prepare(graph: Any, spec: EngineSpec) -> Traversal:
     """A traversal of ``graph`` that shares nothing with what others have prepared for it."""
-    return spec.engine.prepare(graph._with(), spec.algorithm)
+    return spec.prepare(graph._with())
 
 
 @by_kind
@@ -187,4 +184,4 @@ def compile_for(graph: Any, spec: EngineSpec, options: Options) -> None:
     """Compile what a search of ``graph`` needs, by a search of a graph of two vertices with the same dtypes."""
     offsets = np.array([0, MANY, 2 * MANY], graph.offsets.dtype)
     targets = np.repeat(np.array([1, 0], graph.targets.dtype), MANY)
-    spec.engine.prepare(Graph(offsets, targets, directed=graph.directed), spec.algorithm).run(ORIGIN, options)
+    spec.prepare(Graph(offsets, targets, directed=graph.directed)).run(ORIGIN, options)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TypeVar
 
 from .._core.arguments import engine_name, quoted
 from .._core.cuda.driver import driver, no_device
@@ -14,11 +13,9 @@ from .._core.forks import in_each_child
 from .._core.interrupts import is_interrupt
 from ..errors import LONGEST_MESSAGE, InputError, described, shortened
 from ..graph import Graph
-from .base import DEFAULT, BatchTraversal, Betweenness, Engine, Options, Traversal
+from .base import DEFAULT, BatchTraversal, Betweenness, Engine, Options, Prepared, Traversal, marked
 from .entry_points import AUTO, GROUP, Unusable, declared, fault_of
 from .gpu.simulator import simulated
-
-Prepared = TypeVar("Prepared")
 
 # The engines for "auto", of which the first that can run here is taken, and their modules.
 PREFERENCE = {"cupy": "gpu.cupy:CuPy", "numba-cuda": "gpu.numba_cuda:NumbaCUDA", "cpu": "cpu:CPU"}
@@ -48,6 +45,10 @@ class EngineSpec:
         """Does it skip masked vertices? Else it is given the graph without their edges."""
         return self.algorithm in self.engine.masks
 
+    def prepare(self, graph: Graph) -> Traversal:
+        """The engine prepared for ``graph`` alone, at each call anew."""
+        return marked(self.engine.prepare(graph, self.algorithm), self.engine, self.algorithm)
+
     def traversal(self, graph: Graph) -> Traversal:
         """The engine prepared for ``graph``, the same one at every call."""
         return self._kept(graph, self.name, self.engine.prepare)
@@ -69,8 +70,12 @@ class EngineSpec:
         """The preparation that ``prepare`` returns for ``graph``, cached with it."""
         traversals = graph.traversals
         found: Prepared | None = traversals.get(key)
+        if found is not None and found.made_by != (self.engine, self.algorithm):  # registered again, maybe edited
+            traversals.pop(key, None)
+            found = None
         if found is None:
-            found = traversals.setdefault(key, prepare(graph.for_engines, self.algorithm))
+            prepared = marked(prepare(graph.for_engines, self.algorithm), self.engine, self.algorithm)
+            found = traversals.setdefault(key, prepared)
         return found
 
 
@@ -129,17 +134,26 @@ def _can_run(engine: Engine, deterministic: bool) -> bool:
 
 
 def register(engine: Engine) -> None:
-    """Add an engine for the rest of this process, or replace the one with its name. Packages use an entry point.
+    """Add an engine for the rest of this process. Packages use an entry point.
 
-    Raises `InputError` unless it is an `Engine` with a name and algorithms.
+    It replaces an earlier one of the same class, as when a notebook's cell runs again: the same module and name.
+
+    Raises `InputError` unless it is an `Engine` with a name and algorithms, or if another engine has its name.
     """
     if fault := fault_of(engine):
         raise InputError(
             "register takes an instance of a subclass of Engine with a name and algorithms, not "
             f"{quoted(engine)}, {fault}"
         )
+    other = registered().get(engine.name)
+    if not (other is None or isinstance(other, Unusable) or _class_of(other) == _class_of(engine)):
+        raise InputError(f"an engine {engine.name!r} exists, {_class_of(other)}: give {_class_of(engine)} another name")
     registered()[engine.name] = engine
     resolve.cache_clear()
+
+
+def _class_of(engine: Engine) -> str:
+    return f"{type(engine).__module__}.{type(engine).__qualname__}"
 
 
 @cache
@@ -155,7 +169,7 @@ def resolve(text: str, deterministic: bool = False) -> EngineSpec:
     elif name in registered():
         engine = registered()[name]
     else:
-        raise InputError(f"unknown engine {quoted(name)}: there are {', '.join(registered())}")
+        raise InputError(f"unknown engine {quoted(name)}: choose from {', '.join(registered())}")
     if isinstance(engine, Unusable):
         algorithm = ""  # nobody knows which it has
     if algorithm and algorithm not in engine.algorithms:

@@ -33,7 +33,7 @@ check_environment()  # before any module that imports Numba
 
 CHECKED = ("offsets", "targets", "labels", "directed", "edge_data")  # against each other, by the constructor
 DERIVED = ("device", "num_vertices", "num_loops", "num_duplicates")  # from these, and kept
-NOT_NETWORKX = "a graph of rapids_bfs is none of NetworkX's: use graph.to('networkx')"
+NOT_NETWORKX = "a graph of rapids_bfs is not a NetworkX graph: use graph.to('networkx')"
 
 
 def _adapters(module: str = "") -> ModuleType:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from functools import cached_property
+from itertools import islice
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,24 @@ from .._core.arguments import index_of, quoted
 from .._core.cuda.arrays import CUDA, on_device, to_device, to_host
 from ..errors import InputError
 
+MIN_SLIPPED, MAX_SLIPPED = 3, 64  # characters of an id for which a similar one is looked up
 PLAIN = {int, np.int32, np.int64}  # types of integers that NumPy makes an array of at once
+
+
+def _nearly(text: str) -> Iterator[str]:
+    """``text`` in another case or without blanks around it; then, unless it is short, with a letter more or less, with
+    another one, and with two exchanged."""
+    yield from (text, text.strip(), text.lower(), text.upper(), text.title())
+    if len(text) < MIN_SLIPPED:
+        return
+    letters = dict.fromkeys(text + ascii_lowercase + ascii_uppercase + digits + " _-.,:/")
+    for i in range(len(text) + 1):
+        before, after = text[:i], text[i:]
+        yield before + after[1:]
+        yield before + after[1:2] + after[:1] + after[2:]
+        for letter in letters:
+            yield before + letter + after
+            yield before + letter + after[1:]
 
 
 class Ids:
@@ -32,7 +51,7 @@ class Ids:
         none."""
         vertex = self._find(id)
         if vertex < 0:
-            raise InputError(f"{quoted(id)} is not a vertex of {self.name}; {self._range_of_ids()}")
+            raise InputError(f"{quoted(id)} is not a vertex of {self.name}; {self._range_of_ids()}{self._meant_by(id)}")
         return vertex
 
     @abstractmethod
@@ -42,6 +61,10 @@ class Ids:
     @abstractmethod
     def _range_of_ids(self) -> str:
         """The ids that exist, for the error about one that does not."""
+
+    def _meant_by(self, id: Any) -> str:
+        """The end of the error about an id that does not exist: a hint if one is nearly the same, else nothing."""
+        return ""
 
     @abstractmethod
     def ids_of(self, vertices: np.ndarray) -> np.ndarray:
@@ -70,23 +93,23 @@ class Labelled(Ids):
         """
         if on_device(ids):
             if self.device == CUDA and not self.has_objects and ids.dtype.kind in "iu":
-                return self._vertices_on_device(to_device(ids))
+                return self._vertices_of_integers(to_device(ids), self.labels)
             ids = to_host(ids).tolist()
-        if self.labels is None and isinstance(ids, list) and set(map(type, ids)) <= PLAIN:
-            with suppress(OverflowError):
-                vertices = np.array(ids, np.int64)  # a tenth of the time of a look at each
-                if not len(ids) or 0 <= vertices.min() <= vertices.max() < self.num_vertices:
-                    return vertices
+        if not self.has_objects and isinstance(ids, list) and set(map(type, ids)) <= PLAIN:
+            labels = None if self.labels is None else self._host_labels
+            with suppress(OverflowError):  # a tenth of the time of a look at each
+                return self._vertices_of_integers(np.array(ids, np.int64), labels)
         return np.fromiter((self.vertex_of(each) for each in ids), np.int64)
 
-    def _vertices_on_device(self, ids: Any) -> np.ndarray:
-        if self.labels is None:
-            vertices: np.ndarray = ids.astype(np.int64)
+    def _vertices_of_integers(self, ids: Any, labels: Any) -> np.ndarray:
+        """`vertices_of` an array of integers; ``labels`` are the graph's, where that array is."""
+        vertices: np.ndarray = ids.astype(np.int64)
+        if labels is None or len(labels) == 0:
             known = (vertices >= 0) & (vertices < self.num_vertices)
         else:
-            vertices = np.searchsorted(self.labels, ids.astype(self.labels.dtype)).astype(np.int64)
+            vertices = np.searchsorted(labels, ids.astype(labels.dtype)).astype(np.int64)
             vertices[vertices == self.num_vertices] = 0
-            known = self.labels[vertices] == ids
+            known = labels[vertices] == ids
         if not known.all():
             self.vertex_of(ids[int(known.argmin())].item())
         return vertices
@@ -129,6 +152,14 @@ class Labelled(Ids):
             return "the graph has no vertices"
         has = "only vertex is" if n == 1 else "vertices are" if self.labels is None else f"{n:,} vertices have the ids"
         return f"its {has} {self._shown_ids()}"
+
+    def _meant_by(self, id: Any) -> str:
+        """Look up what is one slip of a key away, which takes as long however many vertices there are."""
+        if not self.has_objects or not isinstance(id, str | int) or len(text := str(id)) > MAX_SLIPPED:
+            return ""
+        found = (each for each in _nearly(text) if each in self._index)
+        near = [quoted(each) for each in islice(dict.fromkeys(found), 3)]
+        return f"; did you mean {' or '.join(near)}?" if near else ""
 
     def _shown_ids(self) -> str:
         """The first id and the last."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core.arguments import quoted
 from .._core.csr import arcs
-from .._core.cuda.arrays import CUDA, moved, on_device, to_device, to_host
+from .._core.cuda.arrays import CUDA, beside, is_cupy_array, moved, on_device, to_device, to_host
 from ..errors import InputError
 
 FEW = 4  # vertices that are looked up in a mask on a device one by one
@@ -17,7 +17,7 @@ Mask = Any  # an array of bool, on the host or a device, or a function of the gr
 
 
 def checked_mask(mask: Mask, graph: Any, length: int, what: str) -> Any:
-    """A mask of ``what`` as an array of ``length`` bools where the graph's answers are.
+    """A mask of ``what`` as an array of ``length`` bools where the graph's answers are, on the graph's own device.
 
     Raises `InputError` if it has another type or length.
     """
@@ -34,8 +34,7 @@ def checked_mask(mask: Mask, graph: Any, length: int, what: str) -> Any:
     if array.shape != (length,):
         raise InputError(f"{graph.name}: a mask of its {length:,} {what} has that length, not the shape {array.shape}")
     _require_places(mask, length, what, graph.name)
-    there = moved(array, graph.answers_on)
-    return there if there.flags.c_contiguous else there.copy()
+    return beside(array, graph.targets) if graph.answers_on == CUDA else np.ascontiguousarray(to_host(array))
 
 
 def _require_places(mask: Any, length: int, what: str, name: str) -> None:
@@ -94,7 +93,7 @@ def _entries(mask: Any, places: np.ndarray) -> np.ndarray:
 def _as_array(mask: Any) -> Any:
     """``mask`` as an array of NumPy or CuPy; None if it is neither an array, a column nor a list."""
     if on_device(mask):
-        return to_device(mask)
+        return mask if is_cupy_array(mask) else to_device(mask)  # which copies an array of another device
     if isinstance(mask, np.ma.MaskedArray) or not (hasattr(mask, "__array__") or isinstance(mask, list)):
         return None
     if isinstance(mask, list) and not mask:  # of a graph without edges, or without vertices

@@ -44,7 +44,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
     if not is_read_as_theirs(graph):
         return f"{type(graph).__name__} has its own way of being read"
     if asked := delegated_argument(function, graph, arguments):
-        return f"with {asked} NetworkX answers as soon"
+        return f"with {asked}, NetworkX is as fast"
     if cached_conversion(graph) is not None:
         return True
     enough = nx.config.backends.rapids_bfs.min_edges
@@ -57,7 +57,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
         if is_interrupt(error):
             raise
         return "NetworkX says what is wrong"  # no node, no limit, or one that fails when it is compared
-    return "NetworkX answers sooner than the graph is converted"
+    return "converting would take longer than NetworkX"
 
 
 def delegated_argument(function: Function, graph: Any, arguments: Mapping[str, Any]) -> str | None:

@@ -17,6 +17,7 @@ from rich.text import Text
 from .._core.formatting import printable
 
 NO_LIMIT = 1000  # columns of a table where no terminal bounds it
+NOTE = "bold"  # the style of what deserves attention; yellow cannot be read on white
 PAGE = 80  # columns of a table where there is no terminal
 
 

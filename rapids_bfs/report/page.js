@@ -1,6 +1,6 @@
 "use strict";
 
-// A click on a column's heading sorts by it; another click turns the order round. Cells without a figure and means stay
+// Clicking a column's heading sorts by it; clicking it again reverses the order. Cells without a figure and means stay
 // at the end.
 function sortBy(heading) {
   const ascending = heading.getAttribute("aria-sort") !== "ascending";

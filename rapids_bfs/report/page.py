@@ -11,9 +11,9 @@ from importlib import resources
 from .._core.formatting import counted, duration, graph_size, html_table, number, size
 from .charts import level_charts, ratio_chart, time_chart
 from .drawing import Record, by_median
-from .table import by_reason, comparison_tables, trace_html, wrong_answers
+from .table import SIMULATED, by_reason, comparison_tables, trace_html, wrong_answers
 
-SORTS = "A click on a heading sorts by it."
+SORTS = "Click a heading to sort."
 
 STRIPES = (
     '<svg width="0" height="0" style="position:absolute" aria-hidden="true"><pattern id="stripes" width="6" height="6"'
@@ -63,6 +63,8 @@ def _summary(record: Record, ran: list[Record]) -> str:
         if not wrong:
             lines += all_valid(sum(len(engine["runs"]) for engine in ran))
     lines += [f'<p class="bad">{escape(f"{engine}, {what}")}</p>' for engine, what in wrong]
+    if record.get("simulated"):
+        lines.append(f'<p class="bad">{escape(SIMULATED)}.</p>')
     if record["interrupted"]:
         lines.append('<p class="bad">Interrupted: only finished searches are shown.</p>')
     return "\n".join(lines) + "</header>"

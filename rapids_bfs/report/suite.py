@@ -11,15 +11,15 @@ from rich.text import Text
 
 from .._core.formatting import counted, html_table, number
 from .charts import speed_up_chart
-from .console import line
+from .console import NOTE, line
 from .documents import BEST, Section, Tables, capitalized
 from .drawing import Record, compared, engines_of, speed_ups
 from .page import SORTS, all_valid, conditions, data, day, document
-from .table import wrong_answers
+from .table import SIMULATED, wrong_answers
 
 NONE = "-"
 KINDS = {True: "directed", False: "undirected"}
-CLASSES = {"red": "bad", "yellow": "bad", "": "soft"}  # in the page, by the style of a note
+CLASSES = {"red": "bad", NOTE: "bad", "": "soft"}  # in the page, by the style of a note
 COLUMNS = {  # of a CSV file, for each engine, and the fields of an engine's record
     **{"ms": "median_ms", "teps": "teps_harmonic_mean", "speed_up": "ratio_to_baseline"},
     **{"prepare_ms": "prepare_ms", "valid": "valid"},
@@ -30,8 +30,11 @@ def suite_tables(record: Record) -> Tables:
     """The tables, the most important first; those that no engine has figures for are left out."""
     graphs = compared(record)
     sources = max((len(engine["runs"]) for graph in graphs.values() for engine in graph["engines"]), default=0)
-    each = f", {counted(sources, 'source')} each" if sources else ""
-    title = f"{record['suite']}: {counted(len(graphs), 'graph')}{each}"
+    title = f"{record['suite']}: {counted(len(graphs), 'graph')}"
+    if sources:
+        title += f", {counted(sources, 'source')} each"
+    if any(graph.get("simulated") for graph in graphs.values()):
+        title += f"; {SIMULATED}"
     speed_up = f"speed-up over {record['baseline']}, ratio of medians"
     tables = {
         "median time of a search, ms": _figures(record, lambda engine: engine["median_ms"], min),
@@ -90,7 +93,7 @@ def _notes(record: Record) -> Iterator[Text]:
             yield line(f"{engine} on {name}, {what}", "red")
     for row in record["graphs"]:
         if row["failed"]:
-            yield line(f"{row['graph']}: {row['failed']}", "yellow")
+            yield line(f"{row['graph']}: {row['failed']}", NOTE)
     reasons: dict[str, tuple[dict[str, None], dict[str, None]]] = {}  # of engines that did not run: these, on graphs
     for name, graph in graphs.items():
         for engine in graph["engines"]:
@@ -99,13 +102,13 @@ def _notes(record: Record) -> Iterator[Text]:
                 engines[engine["engine"]] = where[name] = None
     for reason, (engines, where) in reasons.items():
         on = "" if len(where) == len(graphs) else f" on {', '.join(where)}"
-        yield line(f"{', '.join(engines)}{on}: {reason}", "yellow")
+        yield line(f"{', '.join(engines)}{on}: {reason}", NOTE)
     counts = {name: mean["graphs"] for name, mean in record["geometric_means"].items()}
     every = max(counts.values(), default=0)
     if fewer := ", ".join(f"{name} over {count}" for name, count in counts.items() if count < every):
         yield line(f"Geometric means are over {every} graphs, of {fewer}.")
     if record["interrupted"]:
-        yield line("Interrupted: only finished searches are shown.", "yellow")
+        yield line("Interrupted: only finished searches are shown.", NOTE)
 
 
 def plain_table(record: Record) -> Iterator[list[Any]]:

@@ -9,10 +9,11 @@ from rich.console import Group
 from rich.text import Text
 
 from .._core.formatting import counted, graph_size, html_table, mebibytes, number
-from .console import FittingTable, line
+from .console import NOTE, FittingTable, line
 from .documents import Section, Tables
 from .drawing import Levels, Record, level_times
 
+SIMULATED = "Numba's CUDA simulator is on, and its times mean nothing"
 COUNTS = ("level", "frontier_vertices", "frontier_edges", "newly_reached")  # fields of a `Level`
 
 
@@ -25,12 +26,14 @@ def comparison_tables(record: Record) -> Tables:
         title += f", {counted(sources, 'source')}"
     if searched := graph.get("searched"):
         title += f", {searched}"
+    if record.get("simulated"):
+        title += f"; {SIMULATED}"
     notes = reasons_why({engine["engine"]: engine["unavailable"] for engine in engines})
     notes += [
         Text.assemble(line(engine, "bold"), line(f", {what}"), style="red") for engine, what in wrong_answers(record)
     ]
     if record["interrupted"]:
-        notes.append(Text("Interrupted: only finished runs are shown.", style="yellow"))
+        notes.append(Text("Interrupted: only finished runs are shown.", style=NOTE))
     if not sources:
         return Tables(title, [], notes)
     ran = {engine["engine"]: _figures(engine, record["baseline"]) for engine in engines if engine["runs"]}
@@ -61,7 +64,7 @@ def by_reason(unavailable: Mapping[str, str | None]) -> dict[str, list[str]]:
 def reasons_why(unavailable: Mapping[str, str | None]) -> list[Text]:
     """A line for each reason."""
     return [
-        Text.assemble(line(", ".join(names), "bold"), line(f": {reason}"), style="yellow")
+        Text.assemble(line(", ".join(names), NOTE), line(f": {reason}"))
         for reason, names in by_reason(unavailable).items()
     ]
 

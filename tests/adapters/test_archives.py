@@ -69,6 +69,9 @@ BAD = {
     "several": ({"b.mtx": ROAD, "c.txt": "0 1\n"}, r"and any of 'b\.mtx', 'c\.txt' may be: unpack the one"),
     "empty": ({}, "has no graph called a, and none has a known suffix"),
     "twice": ({"x/a.mtx": ROAD, "y/a.mtx": ROAD}, "a.tar has 'x/a.mtx' and 'y/a.mtx': unpack the one that is meant"),
+    "two formats": ({"x/a.el": "0 1\n", "a.csv": "u,v\n0,1\n"}, "a.tar has 'x/a.el' and 'a.csv': unpack the one that"),
+    "LDBC and another": ({"a.e": "0 1\n", "a.v": "0\n1\n", "a.csv": "u,v\n0,1\n"}, "a.tar has 'a.(e|v)' and 'a.csv'"),
+    "nothing in it": ({"a.el": ""}, r"a\.tar, a\.el is empty"),
     "damaged": ({"a.mtx": GENERAL + "3 3 1\n1 9\n"}, "a.tar, a.mtx, line 4: '9' is not one of the rows"),
     "no vertices": ({"a.e": "0 1\n"}, "a.tar, a.v does not exist: LDBC's graphs"),
     "NumPy": ({"a.npz": b"PK\3\4"}, "is NumPy in an archive: unpack it first"),
@@ -106,6 +109,14 @@ def test_a_member_that_claims_to_be_large(tmp_path: Path) -> None:
     path = write(tmp_path / "a.tar", member.tobuf() + ROAD.encode())
     with pytest.raises(InputError, match=r"a\.tar, a\.mtx cannot be read as a graph: unexpected end of data"):
         read(path)
+
+
+def test_a_member_of_negative_size(tmp_path: Path) -> None:
+    for name in ("a.el", "b.txt"):
+        member = tarfile.TarInfo(name)
+        member.size = -1
+        with pytest.raises(InputError, match=rf"a\.tar is damaged: '{name}' has a size of -1"):
+            read(write(tmp_path / "a.tar", member.tobuf(tarfile.GNU_FORMAT) + archive({"a.el": "0 1\n"})))
 
 
 @pytest.mark.parametrize("kind", [tarfile.REGTYPE, b"?"])

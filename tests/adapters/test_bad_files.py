@@ -30,7 +30,6 @@ from graph_files import GENERAL, MTX, check_message, check_refusal, read_apart, 
 
 from rapids_bfs import InputError, as_graph, cli, read
 from rapids_bfs.adapters import _file
-from rapids_bfs.adapters._file import check_output
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
 BAD = {
@@ -312,9 +311,6 @@ def test_what_is_no_regular_file(tmp_path: Path) -> None:
     told, _ = read_apart(*paths)
     for line, message in zip(told, paths.values(), strict=True):
         assert re.search(f"^InputError: .*{message}", line)
-    for path in ("pipe.csv", "/dev/full"):
-        with pytest.raises(InputError, match="is a pipe or a device: give the name of a file"):
-            check_output(tmp_path / path, force=True)
 
 
 def test_names_that_are_no_word(tmp_path: Path) -> None:

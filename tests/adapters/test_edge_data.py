@@ -276,6 +276,29 @@ def test_dates_that_a_format_lacks_are_refused(tmp_path, last, kind, message):
     assert np.array_equal(again.edge_data["time"], graph.edge_data["time"], equal_nan=True)
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".tsv.gz"])
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (np.array([0.1, 2], "f4"), "edges carry float32 'w', which would be read as float64"),
+        (np.array([0.1, 2], "f2"), "edges carry float16 'w'"),
+        (np.array(["NaT", "NaT"], "M8[D]"), "all dates 'w' that edges carry are missing"),
+        (np.array([0.1, np.nan]), None),
+    ],
+)
+def test_columns_that_text_would_change_are_refused(tmp_path, suffix, column, message):
+    graph = as_graph(([0, 1], [1, 2]), edge_data={"w": column})
+    path = tmp_path / f"edges{suffix}"
+    if message:
+        with pytest.raises(InputError, match=message):
+            graph.save(path)
+        path = tmp_path / "edges.arrow"
+    graph.save(path)
+    again = read(path, edge_data=["w"]).edge_data["w"]
+    assert again.dtype == column.dtype
+    assert np.array_equal(again, column, equal_nan=True)
+
+
 def test_frames_in_the_other_order_of_bytes():
     frame = pd.DataFrame({"src": np.array([0, 1], ">i4"), "dst": np.array([1, 2], ">i8"), "w": np.array([1, 2], ">f4")})
     graph = as_graph(frame, edge_data=["w"])

@@ -5,8 +5,12 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import shutil
+import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import networkx as nx
@@ -18,6 +22,7 @@ from graph_files import (
     GENERAL,
     MTX,
     any_text,
+    archive,
     arcs,
     assert_same,
     check_message,
@@ -33,7 +38,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_bfs import Graph, InputError, as_graph, read
-from rapids_bfs.adapters._file import check_output, replacing
+from rapids_bfs.adapters._file import File, check_output, is_written_in_place, replacing, turn
 from rapids_bfs.adapters._formats import FORMATS
 from rapids_bfs.adapters.arrow import from_arrow
 from rapids_bfs.adapters.files import check_graph_output
@@ -242,6 +247,113 @@ def test_interrupted_save_leaves_nothing(tmp_path: Path) -> None:
         interrupted()
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_file_that_is_written_elsewhere(tmp_path: Path) -> None:
+    """What a symbolic link leads to is replaced, with its mode; a pipe or a device is written where it is."""
+    graph = as_graph((["x", "y"], ["y", "z"]))
+    path, link, dangling = tmp_path / "a.parquet", tmp_path / "link.parquet", tmp_path / "dangling.parquet"
+    os.mkdir(tmp_path / "folder")
+    write(path, "old").chmod(0o640)
+    link.symlink_to(path.name)
+    dangling.symlink_to("folder/new.parquet")
+    for each in (link, dangling):
+        graph.save(each, force=True)
+        assert each.is_symlink()
+        assert_same(read(each.resolve()), graph)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert sorted(os.listdir(tmp_path)) == ["a.parquet", "dangling.parquet", "folder", "link.parquet"]
+    for suffix in (".parquet", ".arrow", ".arrows", ".npz", ".graphml", ".csv", ".csv.gz"):
+        os.mkfifo(pipe := tmp_path / f"pipe{suffix}")
+        with ThreadPoolExecutor() as pool:
+            sent = pool.submit(pipe.read_bytes)
+            graph.save(pipe)
+        assert pipe.is_fifo()
+        assert arcs(read(write(tmp_path / f"sent{suffix}", sent.result()))) == arcs(graph)
+    (tmp_path / "full.csv").symlink_to("/dev/full")
+    with pytest.raises(InputError, match=r"full\.csv cannot be written: No space left on device"):
+        graph.save(tmp_path / "full.csv")
+    assert is_written_in_place(Path("/dev/stdout"))
+
+
+ONE_FILE = (".parquet", ".arrow", ".npz", ".sg", ".mtx", ".mtx.gz", ".csv", ".txt", ".tar")
+PARTS = (".e", ".v", ".properties")
+
+
+@pytest.mark.parametrize(
+    ("name", "suffixes", "summed"),
+    [
+        *((f"g{each}", [each], False) for each in ONE_FILE),
+        ("g*.parquet", [".parquet"], False),
+        *(("g.e", PARTS[:count], True) for count in (1, 2, 3)),
+        ("g.e", PARTS, False),
+    ],
+)
+def test_files_that_are_replaced_while_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, suffixes: Sequence[str], summed: bool
+) -> None:
+    """Before any look at them, all or some of LDBC's three: what is read is the graph before or the one after."""
+    several = name in ("g.e", "g*.parquet")
+    graphs = (
+        as_graph(([0, 1, 1], [1, 2, 0]), directed=False),
+        as_graph(([3, 4, 0, 1, 3], [4, 0, 2, 0, 2]), directed=True),
+    )
+    for place, graph in enumerate(graphs):
+        if name == "g.tar":
+            graph.save(tmp_path / "g.mtx", force=True)
+            write(tmp_path / f"{place}.tar", archive({"g.mtx": (tmp_path / "g.mtx").read_bytes()}))
+        else:
+            graph.save(tmp_path / f"{place}{suffixes[0]}")
+        if name == "g.e" and not summed:
+            properties = tmp_path / f"{place}.properties"
+            write(properties, re.sub(".*crc32.*", "", properties.read_text()))
+    before, after = (read(tmp_path / name.replace("g", place, 1)) for place in "01")
+    whole = (arcs(before), before.directed), (arcs(after), after.directed)
+    looks = moment = 0
+    place_of = File.place.fget
+    assert place_of
+
+    def replaced(file: File) -> Path:
+        nonlocal looks
+        looks += 1
+        if looks == moment:
+            for suffix in suffixes:
+                os.replace(tmp_path / f"other{suffix}", tmp_path / f"g{suffix}")
+        return place_of(file)
+
+    monkeypatch.setattr(File, "place", property(replaced))
+    while looks >= moment:
+        moment += 1
+        for suffix in PARTS if name == "g.e" else suffixes:
+            shutil.copy(tmp_path / f"0{suffix}", tmp_path / f"g{suffix}")
+            shutil.copy(tmp_path / f"1{suffix}", tmp_path / f"other{suffix}")
+        looks = 0
+        try:
+            graph = read(tmp_path / name)
+        except InputError as error:
+            if not (several or sys.platform != "linux") or not re.search(
+                "changed while they were read|was saved with other", str(error)
+            ):
+                raise
+        else:
+            assert (arcs(graph), graph.directed) in whole
+    assert moment > 3
+
+
+def test_the_files_of_a_graph_are_put_in_place_by_one_thread_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    replace = Path.replace
+
+    def tried(part: Path, target: Path) -> Path:
+        with ThreadPoolExecutor() as pool:
+            found.append(pool.submit(turn().acquire, blocking=False).result())
+        return replace(part, target)
+
+    monkeypatch.setattr(Path, "replace", tried)
+    as_graph(([0], [1])).save(tmp_path / "a.e")
+    assert found == [False] * 3
 
 
 def test_every_suffix_is_there_once() -> None:

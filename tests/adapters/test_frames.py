@@ -36,6 +36,33 @@ def test_results_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str
     assert again.predecessors.tolist() == result.predecessors.tolist()
 
 
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("ids", [None, ["a", "b", "c"]])
+def test_the_direction_of_edges_comes_with_a_frame(tmp_path: Path, ids: list[str] | None, directed: bool) -> None:
+    """A file of undirected edges was undirected, and directed as the frame that pandas read from it."""
+    graph = as_graph([(0, 1), (2, 1), (1, 0)] if directed else [(0, 1), (2, 1)], directed=directed)
+    graph = graph if ids is None else graph.replace(labels=np.array(ids, object))
+    graph.save(tmp_path / "a.parquet")
+    frame = pd.read_parquet(tmp_path / "a.parquet")
+    frame.to_parquet(tmp_path / "b.parquet")  # without our metadata
+    for each in (
+        frame,
+        pd.read_parquet(tmp_path / "b.parquet"),
+        pq.read_table(tmp_path / "a.parquet"),
+        graph.to("pandas"),
+        graph.to("arrow"),
+    ):
+        made = as_graph(each)
+        assert (made.directed, made.num_arcs) == (directed, graph.num_arcs)
+        assert as_graph(each, directed=not directed).directed is not directed
+    assert read(tmp_path / "b.parquet").directed is directed
+    for attrs in ({}, {"directed": "no"}, {"directed": None}):
+        frame.attrs = attrs
+        assert as_graph(frame).num_arcs == as_graph(pl.from_pandas(frame)).num_arcs == len(frame)
+        frame.to_parquet(tmp_path / "c.parquet")
+        assert read(tmp_path / "c.parquet").num_arcs == len(frame)
+
+
 HEADER = "vertex,distance,predecessor\n"
 REFUSED = {
     "text": (HEADER + "0,x,-1\n1,1,0\n", r"column 'distance', row 0 \(from 0\): 'x' is not an integer"),

@@ -1,5 +1,8 @@
 """Searches that do not enter masked vertices, or follow masked edges: those of the graph without them."""
 
+import sys
+from types import SimpleNamespace
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -20,7 +23,9 @@ from rapids_bfs import (
     shortest_path,
     validate,
 )
+from rapids_bfs._core.cuda import arrays
 from rapids_bfs.engines.cpu import batch, search
+from rapids_bfs.graph import checked_mask
 
 ENGINES = ("cpu", "cpu:sequential", "scipy", "networkx")
 
@@ -148,6 +153,57 @@ def test_a_bad_mask_is_refused(mask):
         arguments = {bfs: (1,), bfs_batch: ([1],), shortest_path: (1, 2)}.get(call, ())
         with pytest.raises(InputError, match="karate: a mask of"):
             call("karate", *arguments, vertices=mask)
+
+
+class Device:
+    """One of several, of which the thread has a current one; it notes what is waited for."""
+
+    current, waited = 1, []
+
+    def __init__(self, id):
+        self.id = id
+
+    def __eq__(self, other):
+        return self.id == other.id
+
+    def __enter__(self):
+        self.before, Device.current = Device.current, self.id
+
+    def __exit__(self, *raised):
+        Device.current = self.before
+
+    def synchronize(self):
+        self.waited.append(self.id)
+
+
+class OnDevice:
+    """CuPy's array: on the device that is current when it is made."""
+
+    def __init__(self, values):
+        self.dtype, self.shape, self.device = values.dtype, values.shape, Device(Device.current)
+
+
+def asarray(array, order="K"):
+    here = isinstance(array, OnDevice) and array.device.id == Device.current
+    return array if here else OnDevice(array)
+
+
+@pytest.mark.parametrize("given_on", [None, 0, 1])
+def test_a_mask_goes_to_the_graphs_device_though_another_is_current(given_on, monkeypatch):
+    """What may still write it on another device is waited for."""
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(asarray=asarray, ndarray=OnDevice))
+    monkeypatch.setattr(arrays, "require_device", lambda: None)
+    monkeypatch.setattr(Device, "waited", [])
+    mask = np.ones(3, bool)
+    with Device(0):
+        graph = SimpleNamespace(name="graph", answers_on="cuda", targets=OnDevice(np.arange(4)))
+    if given_on is not None:
+        with Device(given_on):
+            mask = OnDevice(mask)
+    found = checked_mask(mask, graph, 3, "vertices")
+    assert (found.device.id, Device.current) == (0, 1)
+    assert (found is mask) == (given_on == 0)
+    assert Device.waited == ([1] if given_on == 1 else [])
 
 
 def test_engines_without_masks_refuse_them():

@@ -314,7 +314,7 @@ def test_help_lists_the_commands(rapids_bfs):
         (["compare", "."], ". is a directory"),
         (["compare", "rmat:99"], "the scale must be in 0..48"),
         (["compare", "rmat:40"], "TiB of memory, and"),
-        (["compare", "karate", "--engines", "warp"], "unknown engine 'warp': there are"),
+        (["compare", "karate", "--engines", "warp"], "unknown engine 'warp': choose from"),
         (["compare", "karate", "--engines", "cpu:warp"], "no algorithm 'warp': it has direction-optimizing"),
         (["compare", "karate", "--source", "99"], "99 is not a vertex of karate; its vertices are 0..33"),
         (["compare", "karate", "--baseline", "scipy", "--engines", "cpu"], "is not one of the engines: cpu"),

@@ -13,7 +13,7 @@ from strategies import records
 
 from rapids_bfs import InputError, as_graph, bfs, compare, load
 from rapids_bfs.comparison.baselines import KNOWN
-from rapids_bfs.comparison.records import Comparison, EngineRuns
+from rapids_bfs.comparison.records import Comparison, EngineRuns, SuiteComparison
 from rapids_bfs.comparison.runner import sample_sources
 from rapids_bfs.engines import Engine
 from rapids_bfs.engines.cpu import CPU
@@ -140,7 +140,10 @@ def test_levels_and_traces(engines):
     assert [level.newly_reached for level in comparison["cpu"].trace] == [*found[1:], 0]
     limited = compare("karate", sources=[0], engines="cpu", depth_limit=2)
     assert [level.newly_reached for level in limited.levels] == found[1:3]
-    assert (comparison["watched"].trace.engine, comparison["cpu"].trace.engine) == ("watched", "cpu")
+    assert [comparison[name].trace.engine for name in ("watched", "cpu")] == [
+        "watched:direction-optimizing",
+        "cpu:direction-optimizing",
+    ]
     assert len(comparison["watched"].runs) == 2  # the traced search is not one of those that are timed
     kept = comparison.to_dict()
     assert kept["levels"]["newly_reached"] == [*found[1:], 0]
@@ -150,11 +153,24 @@ def test_levels_and_traces(engines):
 def test_engines_that_cannot_run_are_listed_with_their_reason(engines):
     comparison = compare("karate", num_sources=2, engines="absent,broken,cpu")
     assert comparison["absent"].unavailable == "needs a flux capacitor: pip install flux"
-    assert comparison["broken"].unavailable == "failed: RuntimeError: no luck"
+    line = Broken.prepare.__code__.co_firstlineno + 1
+    assert comparison["broken"].unavailable == f"failed: RuntimeError: no luck ({__file__}, line {line})"
     assert len(comparison["cpu"].runs) == 2
     assert comparison.valid
     assert "flux capacitor" in str(comparison)
     assert comparison.baseline == "cpu"
+
+
+def test_times_of_the_simulator_are_said_to_mean_nothing(monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+    comparison = compare("karate", num_sources=1, engines="cpu,scipy")
+    said = [" ".join(str(comparison).split()), comparison._repr_html_()]
+    for kind in ("markdown", "latex", "html"):
+        getattr(comparison, f"to_{kind}")(tmp_path / kind)
+        said.append((tmp_path / kind).read_text())
+    assert all("its times mean nothing" in each for each in said)
+    suite = SuiteComparison("tiny", [{"graph": "karate", "failed": None, "comparison": comparison.to_dict()}])
+    assert "its times mean nothing" in suite._repr_html_()
 
 
 def test_a_wrong_answer_is_seen(engines):

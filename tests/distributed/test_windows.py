@@ -168,7 +168,8 @@ def test_the_pool_gives_up_what_nobody_uses(cuda):
     assert of_rank_1() == ["malloc"]
 
 
-CALLS = ("malloc", "memset", "deviceSynchronize", "ipcGetMemHandle", "ipcOpenMemHandle", "deviceEnablePeerAccess")
+CALLS = ("malloc", "memset", "deviceSynchronize", "memcpy", "ipcGetMemHandle", "ipcOpenMemHandle")
+CALLS += ("deviceEnablePeerAccess",)
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -181,6 +182,16 @@ def test_one_that_fails_is_the_line_of_all(cuda, call, rank):
     assert opened(cuda, [0, 1, 2], processes) == [f"partition {rank}: cudaErrorMemoryAllocation: out of memory"] * 3
     nothing_left(cuda)
     eventually(lambda: leases() == before)
+
+
+@pytest.mark.parametrize("processes", ["aaa", "abc"])
+@pytest.mark.parametrize("path", [(0, 2), (2, 0)])
+def test_peer_access_that_does_not_work(cuda, processes, path):
+    """CUDA grants it, and what one GPU writes does not arrive, or what it reads is something else."""
+    cuda.broken.add(path)
+    lines = opened(cuda, [0, 1, 2], processes)
+    assert len(set(lines)) == 1
+    assert f"partition {path[1]} and partition {path[0]} do not see what the other writes" in lines[0]
 
 
 def test_peer_access_that_is_there_already(cuda):
@@ -345,16 +356,19 @@ def test_what_info_says(cuda):
 
 
 def places(*rows):
-    return [Location(host, boot, process, 1, ordinal, gpu) for host, boot, process, ordinal, gpu in rows]
+    return [Location(*row[:3], 1, *row[3:]) for row in rows]
 
 
 def test_places_that_do_not_fit():
-    one = ("h", "b", "p", 0, "0000:00:00.0")
+    one = ("h", "b", "p", 0, "0000:00:00.0", "u")
     assert unfit(places(one, one)) is None  # partitions on one device
-    assert unfit(places(one, ("container", "b", "q", 0, "0000:01:00.0"))) is None
-    assert unfit(places(one, ("g", "c", "q", 0, "0000:01:00.0"))) == "ranks on 2 hosts (g, h)"
-    assert unfit(places(one, ("h", "b", "p", 1, "x"), ("h", "b", "q", 0, "0000:00:00.0"))) == (
+    assert unfit(places(one, ("container", "b", "q", 0, "0000:01:00.0", "v"))) is None
+    assert unfit(places(one, ("g", "c", "q", 0, "0000:01:00.0", "v"))) == "ranks on 2 hosts (g, h)"
+    assert unfit(places(one, ("h", "b", "p", 1, "x", "w"), ("h", "b", "q", 0, *one[-2:]))) == (
         "partition 0 and partition 2 share GPU 0000:00:00.0 from two processes: start one worker a GPU"
+    )
+    assert unfit(places(one, ("h", "b", "q", 0, "0000:00:00.0", "v"))) == (
+        "partition 0 and partition 1 are on slices (MIG) of GPU 0000:00:00.0, which cannot reach each other's memory"
     )
 
 

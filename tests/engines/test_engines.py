@@ -382,7 +382,7 @@ class TestBadInput:
             ({"source": 0, "target": 99}, "99 is not a vertex"),
             ({"source": 0, "depth_limit": -1}, "the depth limit must be at least 0, not -1"),
             ({"source": 0, "depth_limit": 1.5}, "the depth limit must be a whole number"),
-            ({"source": 0, "engine": "gpu"}, "unknown engine 'gpu': there are .*cpu.*scipy"),
+            ({"source": 0, "engine": "gpu"}, "unknown engine 'gpu': choose from .*cpu.*scipy"),
             ({"source": 0, "engine": "cpu:magic"}, "'cpu' has no algorithm 'magic': it has direction-optimizing"),
         ],
     )

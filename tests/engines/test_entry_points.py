@@ -1,16 +1,29 @@
-"""Engines that other packages declare: a broken one is named, and the others go on."""
+"""Engines of other packages and of users: a broken one is named, and the others go on."""
 
 import builtins
 import re
 import signal
 import sys
+from functools import partial
 
+import numpy as np
 import pytest
 from rich.console import Console
 
-from rapids_bfs import InputError, bfs, compare
+from rapids_bfs import InputError, TraversalError, as_graph, betweenness, bfs, bfs_batch, compare
 from rapids_bfs.cli.info import info_tables
-from rapids_bfs.engines import registered, registry, resolve
+from rapids_bfs.engines import (
+    GROUP,
+    BatchTraversal,
+    Betweenness,
+    Engine,
+    Summary,
+    Traversal,
+    register,
+    registered,
+    registry,
+    resolve,
+)
 from rapids_bfs.engines.cpu import CPU
 
 MODULE = "their_engines"
@@ -255,3 +268,91 @@ def test_an_interrupt_goes_through(install, monkeypatch):
         registered()
     monkeypatch.undo()
     assert "good" not in registered()
+
+
+class Theirs(Engine):
+    """Answers what it is given."""
+
+    name, algorithms = "theirs", ("queue",)
+
+    def __init__(self, *answers):
+        self.answers = answers
+
+    def prepare(self, graph, algorithm):
+        class Given(Traversal):
+            def search(self, sources, options):
+                return None
+
+            def answer(self, found, answers=self.answers):
+                return answers
+
+        return Given(graph)
+
+    def prepare_betweenness(self, graph, algorithm):
+        class Given(Betweenness):
+            def scores(self, *arguments, answers=self.answers):
+                return answers[0]
+
+        return Given(graph)
+
+
+class WithSums(Theirs):
+    """Answers with the sums of one source."""
+
+    def prepare_batch(self, graph, algorithm):
+        class Batch(BatchTraversal):
+            batch_size = 2
+            distances = None
+
+            def summary(self, sources, depth_limit):
+                return Summary.of(1)
+
+        return Batch(graph)
+
+
+@pytest.fixture
+def own_registry(monkeypatch):
+    monkeypatch.setitem(registry._registry, GROUP, dict(registered()))
+    yield
+    resolve.cache_clear()
+
+
+@pytest.mark.usefixtures("own_registry")
+def test_no_engine_takes_the_name_of_another(monkeypatch):
+    before = registered()["scipy"]
+    monkeypatch.setattr(Theirs, "name", "scipy")
+    with pytest.raises(InputError, match=r"'scipy' exists, rapids_bfs\..*\.SciPy: give .*\.Theirs another name"):
+        register(Theirs())
+    assert registered()["scipy"] is before
+
+
+RIGHT = np.array([0, 1, 2], np.int32)
+
+
+@pytest.mark.usefixtures("own_registry")
+def test_a_class_that_is_registered_again_is_used_at_once():
+    """As when the cell of a notebook is edited, and runs again."""
+    graph = as_graph("path:3")
+    for distances in (RIGHT, RIGHT[::-1]):
+        register(Theirs(distances, None))
+        assert bfs(graph, 0, engine="theirs").distances.tolist() == distances.tolist()
+
+
+@pytest.mark.usefixtures("own_registry")
+@pytest.mark.parametrize(
+    ("engine", "ask", "what"),
+    [
+        (Theirs(RIGHT[:1], None), bfs, r"distances of shape \(1,\) and dtype int32"),
+        (Theirs(RIGHT.reshape(1, 3), None), bfs, r"distances of shape \(1, 3\)"),
+        (Theirs(RIGHT.astype(float), None), bfs, "distances .* dtype float64"),
+        (Theirs(RIGHT, RIGHT[:2]), bfs, r"predecessors of shape \(2,\)"),
+        (Theirs(RIGHT, RIGHT > 0), bfs, "predecessors .* dtype bool"),
+        (Theirs(RIGHT[:1], None), bfs_batch, r"distances of shape \(1,\)"),
+        (WithSums(), partial(bfs_batch, keep="summary"), r"reached of shape \(1,\)"),
+        (Theirs(np.zeros(2)), betweenness, r"scores of shape \(2,\)"),
+    ],
+)
+def test_an_answer_of_another_length_or_dtype_is_refused(engine, ask, what):
+    register(engine)
+    with pytest.raises(TraversalError, match=f"engine 'theirs:queue' returned {what}"):
+        ask("path:3", 0 if ask is bfs else [0, 1], engine="theirs")

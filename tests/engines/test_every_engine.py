@@ -35,6 +35,13 @@ def test_graphs_with_a_name(bfs_engine, name):
         assert_same_distances(result, nx.single_source_shortest_path_length(graph.to("networkx"), source))
 
 
+def test_edge_data_do_not_matter(bfs_engine):
+    """Not even of an undirected graph whose arcs carry other data each way."""
+    graph = as_graph("grid:4")
+    carrying = graph.replace(edge_data={"time": np.arange(graph.num_arcs)})
+    assert_same_distances(bfs(carrying, 0, engine=bfs_engine), oracle_distances(graph, [0]))
+
+
 SEARCHES = {
     "bfs": lambda graph, vertex, engine: to_host(bfs(graph, vertex, engine=engine).distances),
     "bfs_batch": lambda graph, vertex, engine: bfs_batch(graph, [vertex, vertex + 2], engine=engine).distances,

@@ -54,8 +54,10 @@ SHAPES = ["path:6", "star:5000", "tree:63", "grid:12", "rmat:8"]  # the star fil
 SMALL_SHAPES = ["path:6", "star:200", "rmat:6"]  # for tools that take long, of kernels that wait for each other
 TAKE_LONG = ("racecheck", "initcheck")
 PATIENCE = 300  # seconds for one process
-ONE_DEVICE = "one device"
-ALONE = {"one partition": 1, "three partitions": 3}
+WAITING = 60  # seconds for a partition: less, so that one that waits in vain is named
+ONE_DEVICE, SEVERAL = "one device", "three partitions"
+TAKES_LONGEST = ("racecheck", SEVERAL)  # a block searches each, and only the last of the small shapes
+ALONE = {"one partition": 1, SEVERAL: 3}
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 ENGINES = ("cupy", "numba-cuda")
 SOLO = 128  # threads of a block that synchronise apart from the rest
@@ -138,9 +140,9 @@ def search(threads, shapes):
             np.testing.assert_array_equal(found, expected)
 
 
-def search_distributed(threads, size, shapes):
+def search_distributed(threads, blocks, size, shapes):
     """Search ``size`` partitions on one device, each in a launch of its own, all at the same time: top-down, bottom-up,
-    and changing between the two. Four blocks search each: the tools follow every poll of those that wait."""
+    and changing between the two. Few blocks search each: the tools follow every poll of those that wait."""
     from rapids_bfs import bfs, validate
     from rapids_bfs.distributed import persistent as one_launch
     from rapids_bfs.distributed.graph import from_graph
@@ -148,13 +150,13 @@ def search_distributed(threads, size, shapes):
     from rapids_bfs.distributed.level_synchronous import ONE_LAUNCH
     from rapids_bfs.generators import generate
 
-    made = one_launch.PersistentSearch
+    made, one_launch.STARTING = one_launch.PersistentSearch, PATIENCE
     for alpha, beta in ((60, 24), (0, 24), (1 << 30, 1 << 40), (3, 1)):
         one_launch.PersistentSearch = partial(
-            made, tuning=one_launch.Tuning(alpha=alpha, beta=beta, shrinking_levels=1, threads=threads, grid=4)
+            made, tuning=one_launch.Tuning(alpha=alpha, beta=beta, shrinking_levels=1, threads=threads, grid=blocks)
         )
         for spec in shapes:
-            graph = from_graph(generate(spec), Threads(["cuda:0"] * size, timeout=PATIENCE))
+            graph = from_graph(generate(spec), Threads(["cuda:0"] * size, timeout=WAITING))
             for options in ({}, {"predecessors": False}, {"depth_limit": 2}):
                 assert validate(graph, bfs(graph, [0, graph.num_vertices - 1], **options))
             assert graph.transport == ONE_LAUNCH, graph.transport
@@ -164,7 +166,7 @@ def sanitize(tools):
     """Run the tools and print their verdicts. Returns 0 if none finds anything, else 1."""
     found = False
     together = [(tool, ONE_DEVICE, shape) for tool in tools for shape in shapes_for(tool)]
-    alone = [(tool, part, *shapes_for(tool)) for tool, part in product(tools, ALONE)]
+    alone = [(tool, part, *shapes_for(tool, part)) for tool, part in product(tools, ALONE)]
     for processes, runs in ((os.cpu_count(), together), (1, alone)):
         with ThreadPoolExecutor(processes) as pool:
             for which, (code, output, seconds) in zip(runs, pool.map(run_bounded, runs), strict=True):
@@ -180,8 +182,9 @@ def sanitize(tools):
     return int(found)
 
 
-def shapes_for(tool):
-    return SMALL_SHAPES if tool in TAKE_LONG else SHAPES
+def shapes_for(tool, part=ONE_DEVICE):
+    shapes = SMALL_SHAPES if tool in TAKE_LONG else SHAPES
+    return shapes[-1:] if (tool, part) == TAKES_LONGEST else shapes
 
 
 def run_bounded(which):
@@ -211,7 +214,7 @@ def is_clean(code, output):
 def run(tool, part, *shapes):
     threads = SOLO if tool == "racecheck" else 512
     if part in ALONE:
-        search_distributed(threads, ALONE[part], shapes)
+        search_distributed(threads, 1 if (tool, part) == TAKES_LONGEST else 4, ALONE[part], shapes)
     else:
         search(threads, shapes)
 

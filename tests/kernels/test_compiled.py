@@ -2,14 +2,17 @@
 
 import gc
 import os
+import pickle
 import subprocess
 import sys
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numba.core.errors import TypingError
+from numba.core.registry import cpu_target
 from programs import run
 
 from rapids_bfs import kernels
@@ -184,6 +187,59 @@ def test_what_was_compiled_for_another_key_is_not_taken(tmp_path):
     assert files.load("key") == "compiled"
     (tmp_path / "function.2.nbc").replace(tmp_path / "function.1.nbc")
     assert files.load("key") is None
+
+
+class Harmful:
+    """Pickled, it makes a file where it is read."""
+
+    def __init__(self, ran):
+        self.ran = ran
+
+    def __reduce__(self):
+        return open, (str(self.ran), "w")
+
+
+def test_a_file_in_the_current_folder_names_no_cache(tmp_path):
+    """Numba reads `.numba_config.yaml` there, and what it finds in a cache runs."""
+    pytest.importorskip("yaml", reason="Numba reads the file by PyYAML, which is not installed")
+    run(SMALL, NUMBA_CACHE_DIR=str(tmp_path / "prepared"))
+    for path in (tmp_path / "prepared").rglob("*.nbi"):
+        path.write_bytes(pickle.dumps(Harmful(tmp_path / "ran")))
+    (tmp_path / ".numba_config.yaml").write_text(
+        "cache_dir: prepared\ncache_locator_classes: UserProvidedCacheLocator\n"
+    )
+    there = f"import os\nos.chdir({str(tmp_path)!r})\ndel os.environ['NUMBA_CACHE_DIR']\n"
+    run(there + SMALL, XDG_CACHE_HOME=str(tmp_path / "own"))
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders have no modes")
+@pytest.mark.parametrize(
+    ("above", "mode", "user", "private"),
+    [
+        (0, 0o700, 0, True),
+        (0, 0o777, 0, False),
+        (1, 0o777, 0, False),
+        (2, 0o777, 0, False),
+        (2, 0o1777, 0, True),  # where none can rename what another has made
+        (0, 0o700, 1, False),
+    ],
+)
+def test_code_is_taken_from_where_this_user_alone_can_write(above, mode, user, private, tmp_path, monkeypatch):
+    monkeypatch.setattr(disk_cache, "folder", lambda: str(tmp_path / "shared" / "cache"))
+    uid = os.geteuid() + user
+    monkeypatch.setattr(os, "geteuid", lambda: uid)
+    cache = disk_cache.Cache(run)
+    folder = Path(cache.cache_path)
+    folder.mkdir(parents=True)
+    folder.chmod(0o700)
+    Path(cache._cache_file._index_path).write_bytes(pickle.dumps(Harmful(tmp_path / "ran")))
+    changed = [folder, *folder.parents][above]
+    changed.chmod(mode)
+    assert cache.load_overload(None, cpu_target.target_context) is None
+    assert (tmp_path / "ran").exists() == private
+    with nullcontext() if private else pytest.raises(PermissionError, match=f"other users .* {changed}"):
+        cache._impl.locator.ensure_cache_path()
 
 
 def test_without_a_home(tmp_path):

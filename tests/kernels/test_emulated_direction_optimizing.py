@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from emulated_gpu import Cuda
 from emulator import EmulatedDevice, emulate, emulated
 from oracle import assert_answer, random_graph, random_options
 from tunings import DEEP, TUNINGS
@@ -15,6 +16,7 @@ from rapids_bfs.engines.gpu import persistent as one_launch
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.generators import generate
 
+SEARCH = emulated("direction_optimizing.search")
 SMALL_LEVELS = emulated("direction_optimizing.small_levels")
 
 
@@ -57,6 +59,24 @@ def test_blocks_with_unequal_numbers_of_chunks():
     ends = np.r_[np.zeros(60, int), children, middle], np.r_[1:61, middle, middle + len(children)]
     search = DirectionOptimizing(as_graph(ends, directed=False), EmulatedDevice(4), replace(DEEP, capacity=256))
     assert_right(search, [0])
+
+
+def test_no_other_block_expands_what_one_block_begins(monkeypatch):
+    """The path makes the next search deep, with room in the queue for fewer chunks than one block expands. Block 0 is
+    late to write the source, and no barrier holds the others before its first level."""
+
+    def late(s, seed=SEARCH.seed_source):
+        for _ in range(5000):
+            Cuda.threadfence()
+        seed(s)
+
+    monkeypatch.setattr(SEARCH, "seed_source", late)
+    ends = np.r_[:19, np.full(80, 20)], np.r_[1:20, 21 + np.arange(80) % 10]
+    tuning = replace(DEEP, deep=10, single_block_chunks=128)
+    search = DirectionOptimizing(as_graph(ends, directed=True), EmulatedDevice(1), tuning)
+    assert 0 < search.deep_chunks < 1 + 80 // 4 <= search.parameters.single_block_chunks
+    assert_right(search, [0])
+    assert_right(search, [20])
 
 
 def test_a_full_memory(monkeypatch):

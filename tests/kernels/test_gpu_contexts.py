@@ -1,8 +1,10 @@
 """The context of the driver, hence the device, in which the hosts of the GPU kernels work."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import cache, partial
+from threading import Barrier
 from types import SimpleNamespace
 from unittest import mock
 
@@ -12,7 +14,7 @@ from idle_device import MAKERS, OPERATIONS, SOURCES, IdleDevice, let_hosts_be_id
 
 from rapids_bfs import Graph
 from rapids_bfs._core import memory
-from rapids_bfs.engines.gpu import cupy, direction_optimizing
+from rapids_bfs.engines.gpu import cupy, direction_optimizing, numba_cuda
 from rapids_bfs.engines.gpu import launch as gpu_launch
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.engines.gpu.level_synchronous import Device
@@ -72,6 +74,37 @@ def test_contexts_in_turn(contexts, own):
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert contexts.current == own
+
+
+def test_a_signal_handler_searches_on_another_device(contexts):
+    """It runs as soon as the driver has told the thread's context, which is nevertheless the one to return to."""
+
+    def ask(found):
+        status = Contexts.cuCtxGetCurrent(contexts, found)
+        contexts.cuCtxGetCurrent = partial(Contexts.cuCtxGetCurrent, contexts)  # it comes once
+        with gpu_launch.Within(11), gpu_launch.Within(11):
+            pass
+        return status
+
+    contexts.current = 10
+    contexts.cuCtxGetCurrent = ask
+    with gpu_launch.Within(12):
+        assert contexts.current == 12
+    assert contexts.current == 10
+
+
+def test_threads_that_search_first_at_once_share_a_stream(monkeypatch):
+    both = Barrier(2)
+
+    class Stream:
+        def __init__(self, non_blocking):
+            both.wait()
+
+    monkeypatch.setattr(cupy, "_streams", {})
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(Stream=Stream)))
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(cupy.stream_of, (0, 0))
+    assert first is second
 
 
 class Second(IdleDevice):
@@ -163,7 +196,7 @@ def test_cupy_searches_where_the_graph_is(there, thread, chosen, contexts, monke
     monkeypatch.setitem(
         sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(Device=device, Stream=Stream, runtime=runtime))
     )
-    monkeypatch.setattr(cupy, "stream_of", cache(cupy.stream_of.__wrapped__))
+    monkeypatch.setattr(cupy, "_streams", {})
     monkeypatch.setattr(cupy, "primary_context", gpu_launch.primary_context)
     graph = generate("path:3")
     if there is not None:
@@ -177,3 +210,41 @@ def test_cupy_searches_where_the_graph_is(there, thread, chosen, contexts, monke
     with found.active():
         assert contexts.current == 10 + chosen
     assert contexts.current == thread
+
+
+def test_numba_runs_on_the_stream_to_which_its_memory_belongs(contexts, monkeypatch):
+    """CuPy's pool gives freed memory away at once, to whatever the same stream does next."""
+    current = [1]
+
+    class Stream:
+        ptr = 7
+
+        def __enter__(self):
+            current.append(self.ptr)
+
+        def __exit__(self, *raised):
+            current.pop()
+
+    def allocate(length, dtype):
+        return SimpleNamespace(stream=current[-1])
+
+    attributes = (
+        "MULTIPROCESSOR_COUNT",
+        "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
+        "L2_CACHE_SIZE",
+        "COOPERATIVE_LAUNCH",
+        "KERNEL_EXEC_TIMEOUT",
+    )
+    gpu = SimpleNamespace(id=0, **dict.fromkeys(attributes, 1))
+    api = SimpleNamespace(gpus=[gpu], get_current_device=lambda: gpu, stream=lambda: 99, external_stream=int)
+    api.as_cuda_array = lambda array: array
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(empty=allocate))
+    for name, value in (("imported", lambda name: api), ("simulated", lambda: False), ("searches_on", lambda: "cuda")):
+        monkeypatch.setattr(numba_cuda, name, value)
+    monkeypatch.setattr(numba_cuda, "stream_of", lambda device: Stream(), raising=False)
+    monkeypatch.setattr(numba_cuda, "primary_context", gpu_launch.primary_context)
+    device = numba_cuda.NumbaDevice(generate("path:3"))
+    with device.active():
+        found = device.empty(3, "int32")
+    assert found.stream == device.stream_handle
+    assert current == [1]

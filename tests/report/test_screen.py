@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from rapids_bfs import as_graph, bfs, compare
 from rapids_bfs._core.formatting import BYTES, counted, graph_size, number, printable, size
+from rapids_bfs.cli.info import info_tables
 from rapids_bfs.cli.streams import with_progress
 from rapids_bfs.comparison.records import Comparison, EngineRuns, Run
 from rapids_bfs.report.console import console, show
@@ -106,6 +107,13 @@ def test_a_terminal_breaks_no_word(width, arguments):
     assert all(len(row.rstrip()) <= width for row in shown.splitlines())
     if arguments[0] != "trace":
         assert {"cupy", "no", "CUDA", "device"} <= set(re.split(r"[\s,:]+", shown))
+
+
+def test_notes_can_be_read_on_white():
+    """Yellow, bright or not, cannot."""
+    terminal = console(file=StringIO(), force_terminal=True, color_system="standard", _environ={})
+    show(info_tables(), out=terminal)
+    assert not re.search(r"\x1b\[([0-9]+;)*[39]3m", terminal.file.getvalue())
 
 
 def test_a_comparison_shows_itself_as_a_table_of_80_columns():

@@ -30,6 +30,7 @@ class FakeCuda:
         self.memory = {}  # by address: the array, the device, the process
         self.mapped = {}  # by address there: its address here, the process, the device
         self.enabled = set()  # pairs of a device and one that it may access
+        self.broken = set()  # pairs of a device and one that does not get what it writes, or the other way round
         self.failing = {}  # by call and rank: the status and words of its error
         self.on_free_all_blocks = lambda: None  # of CuPy's pool
         self.log = []
@@ -49,6 +50,7 @@ class FakeCuda:
             monkeypatch.setattr(module, "process", lambda: self.thread.process)
         monkeypatch.setattr(peer_memory, "PAUSE", 0.005)
         monkeypatch.setattr(windows, "pci_bus_id", self.bus_id)
+        monkeypatch.setattr(windows, "uuid", str)
         monkeypatch.setattr(peer_access, "pci_bus_id", self.bus_id)
         monkeypatch.setattr(peer_access, "driver", lambda: SimpleNamespace(devices=("a GPU",) * self.devices))
         monkeypatch.setattr(peer_access, "under_mps", lambda ordinal: ordinal in self.mps)
@@ -88,6 +90,26 @@ class FakeCuda:
         with self.lock:
             self.memory[address] = array, self.thread.device, self.thread.process
         return address
+
+    memcpyDefault = 4
+
+    def memcpy(self, target, source, size, kind):
+        """A copy by this thread's device; nothing arrives if the path to the other is broken."""
+        self._called("memcpy")
+        (source, origin), (target, destination) = map(self._place, (source, target))
+        if (origin, destination) not in self.broken:
+            ctypes.memmove(target, source, size)
+
+    def _place(self, address):
+        """An address as this process has it, and the device there; None on the host."""
+        with self.lock:
+            for there, (here, process, _) in self.mapped.items():
+                if 0 <= address - there < len(self.memory[here][0]) and process == self.thread.process:
+                    return address - there + here, self.memory[here][1]
+            for here, (array, device, _) in self.memory.items():
+                if 0 <= address - here < len(array):
+                    return address, device
+        return address, None
 
     def memset(self, address, value, size):
         self._called("memset")

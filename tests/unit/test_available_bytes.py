@@ -1,11 +1,17 @@
-"""The limits of control groups bound the memory that a process counts as available."""
+"""The memory that a process counts as available: limits of control groups and of CuPy's pool bound it."""
 
 import os
+import sys
+from types import SimpleNamespace
 
 import pytest
 
 from rapids_bfs import InputError
 from rapids_bfs._core import cgroups, memory
+from rapids_bfs._core.cuda import arrays
+from rapids_bfs._core.formatting import size
+from rapids_bfs.adapters import call
+from rapids_bfs.engines.gpu import launch
 
 FREE = 1 << 34  # of the machine
 UNLIMITED_IN_1 = "9223372036854771712\n"
@@ -73,3 +79,127 @@ def test_limits(files, expected, monkeypatch, tmp_path):
         assert memory.available_bytes() == min(expected, 50)
     with pytest.raises(InputError, match=r"needs .* of memory, and"):
         memory.require_bytes(expected + 1, "it")
+
+
+class FakePool:
+    """CuPy's pool on a device of 1000 bytes, of which other programs use 100."""
+
+    def __init__(self, limit, used, cached):
+        self.limit, self.used, self.cached = limit, used, cached
+        self.malloc = object()
+
+    def get_limit(self):
+        return self.limit
+
+    def used_bytes(self):
+        return self.used
+
+    def free_bytes(self):
+        return self.cached
+
+    def free_all_blocks(self):
+        self.cached = 0
+
+    @property
+    def mem_info(self):
+        return 900 - self.used - self.cached, 1000
+
+
+@pytest.fixture
+def pool(monkeypatch):
+    def with_pool(*described, by_rmm=False):
+        pool = FakePool(*described)
+        cuda = SimpleNamespace(
+            Device=lambda: pool, get_allocator=lambda: rmm.rmm_cupy_allocator if by_rmm else pool.malloc
+        )
+        rmm = SimpleNamespace(rmm_cupy_allocator=object())
+        monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda, get_default_memory_pool=lambda: pool))
+        monkeypatch.setitem(sys.modules, "rmm.allocators.cupy", rmm)
+        monkeypatch.setattr(memory, "has_pool", lambda: False)  # of RMM
+        monkeypatch.setattr(memory, "require_device", lambda: None)
+        return pool
+
+    return with_pool
+
+
+@pytest.mark.parametrize(
+    ("limit", "used", "cached", "by_rmm", "available", "cached_then"),
+    [
+        (0, 200, 300, False, 700, 300),
+        (600, 200, 10, False, 400, 10),
+        (600, 200, 300, False, 400, 0),  # CuPy would not free these to make room for a larger block
+        (2000, 200, 300, False, 700, 0),
+        (100, 200, 10, False, 0, 0),  # a limit that was set later
+        (600, 200, 300, True, 700, 300),
+    ],
+)
+def test_limit_of_cupys_pool(pool, limit, used, cached, by_rmm, available, cached_then):
+    found = pool(limit, used, cached, by_rmm=by_rmm)
+    assert memory.available_device_bytes() == available
+    assert found.cached == cached_then
+    memory.require_device_bytes(available, "it")
+    message = f"it needs {size(available + 1)} of device memory, and {size(available)} are free: take fewer sources"
+    with pytest.raises(InputError, match=message):
+        memory.require_device_bytes(available + 1, "it")
+
+
+class OutOfMemoryError(MemoryError):
+    """That of CuPy."""
+
+
+class CUDARuntimeError(RuntimeError):
+    """That of CuPy."""
+
+    def __init__(self, status):
+        super().__init__(f"status {status}")
+        self.status = status
+
+
+def import_on_device(error, monkeypatch):
+    def adapter(graph):
+        raise error
+
+    call(adapter, "graph")
+
+
+def upload(error, monkeypatch):
+    def asarray(array):
+        raise error
+
+    monkeypatch.setattr(arrays, "require_device", lambda: None)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(asarray=asarray, ndarray=()))
+    arrays.to_device([1])
+
+
+def wait(error, monkeypatch):
+    def synchronize():
+        raise error
+
+    current = SimpleNamespace(synchronize=synchronize)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: current)))
+    arrays.finish()
+
+
+def search(error, monkeypatch):
+    monkeypatch.setattr(launch, "current_context", lambda: 5)
+    with launch.Within(5):
+        raise error
+
+
+@pytest.mark.parametrize("use", [import_on_device, upload, wait, search])
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        (
+            OutOfMemoryError("Out of memory allocating 9 bytes (limit set to: 5 bytes)."),
+            InputError,
+            "allocating 9 .* load",
+        ),
+        (MemoryError("std::bad_alloc"), MemoryError, "std::bad_alloc"),
+        (CUDARuntimeError(900), InputError, "a stream is being captured .* after end_capture"),
+        (CUDARuntimeError(700), CUDARuntimeError, "700"),
+    ],
+)
+def test_errors_of_cupy_that_say_what_to_do(use, error, kind, words, monkeypatch):
+    with pytest.raises(kind, match=words):
+        use(error, monkeypatch)

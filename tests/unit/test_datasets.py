@@ -12,9 +12,12 @@ import sys
 import threading
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -23,11 +26,15 @@ from graph_files import GENERAL, archive
 import rapids_bfs
 from rapids_bfs import InputError, as_graph, bfs, load
 from rapids_bfs.cli import run_command
+from rapids_bfs.cli.info import datasets_table
 from rapids_bfs.data import datasets, downloads
 from rapids_bfs.data.datasets import COLLECTIONS, Dataset, dataset
+from rapids_bfs.report.console import console, show
 
 EDGES = gzip.compress(b"# Undirected graph\n0 1\n1 2\n7 2\n")
 ROAD = gzip.compress(archive({"road/road_coord.mtx": "x", "road/road.mtx": GENERAL + "3 3 2\n1 2\n3 1\n"}))
+PLAIN = b"0 1\n1 0\n1 2\n2 1\n2 3\n3 2\n3 4\n4 3\n"  # each undirected edge twice, as many of cuGraph's files have them
+CONTENTS = {"tar.gz": ROAD, "txt": PLAIN}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -35,7 +42,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.asked.append(self.path)  # type: ignore[attr-defined]
-        content = ROAD if self.path.endswith(".tar.gz") else EDGES
+        content = CONTENTS.get(self.path.split("/")[-1].partition(".")[2], EDGES)
         how = self.path.split("/")[1]
         if how == "missing":
             self.send_error(404)
@@ -48,10 +55,17 @@ class Handler(BaseHTTPRequestHandler):
         if how == "silent":
             self.rfile.read(1)  # until whoever asked hangs up
             return
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(content)))
+        self.send_response(206 if how == "part" else 200)
+        if how not in ("cut", "endless"):
+            self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        if how == "broken":
+        if how == "cut":
+            self.wfile.write(content[: self.server.cut])  # type: ignore[attr-defined]
+        elif how == "endless":
+            with suppress(ConnectionError):
+                while self.wfile.write(content):
+                    pass
+        elif how == "broken":
             self.wfile.write(content[:-5])
         elif how == "slow":
             for byte in content:
@@ -107,6 +121,8 @@ def test_an_archive_of_several_files(server: ThreadingHTTPServer) -> None:
     [
         ("missing", r"127\.0\.0\.1:\d+ answers 404 Not Found"),
         ("broken", "the connection broke off"),
+        ("part", r"127\.0\.0\.1:\d+ answers 206 Partial Content"),
+        ("endless", r"it is larger than 1\.00 MiB, which is too much for snap:edges"),
         ("silent", r"127\.0\.0\.1:\d+ does not answer"),
         ("wrong", "its SHA-256 is not the one that its publisher states"),
     ],
@@ -116,13 +132,68 @@ def test_a_download_that_fails(
 ) -> None:
     """One line names the address, the file and the folder, and nothing is left there."""
     monkeypatch.setattr(downloads, "TIMEOUT", 0.2 if how == "silent" else 30)
-    found = served(server, how, sha256="0" * 64 if how == "wrong" else None)
+    monkeypatch.setattr(downloads, "SMALL", 1 << 20)
+    found = served(server, how, sha256="0" * 64 if how == "wrong" else None, edges=3)
     with pytest.raises(InputError, match=rf"^snap:edges cannot be downloaded \({reason}\): put a copy of ") as error:
         downloads.load(found)
     message = str(error.value)
     assert message.endswith(f"put a copy of {found.url} as {found.file} into {found.folder}")
     assert len(message.splitlines()) == 1
     assert not list(found.folder.iterdir())
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+@pytest.mark.parametrize(
+    ("file", "cut", "reason"),
+    [
+        ("edges.txt", 24, r"edges\.txt had 4 vertices, 3 undirected edges, and its publisher states 5 vertices and 8"),
+        ("edges.txt", 20, r"edges\.txt had 4 vertices, 5 undirected edges, and its publisher states 5 vertices and 8"),
+        ("edges.txt.gz", -9, r"edges\.txt\.gz.* the download was damaged, and has been removed: load it again"),
+        ("road.tar.gz", -9, r"road\.tar\.gz.* the download was damaged, and has been removed: load it again"),
+    ],
+)
+def test_a_download_that_is_cut_off_where_nothing_announces_its_length(
+    server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch, file: str, cut: int, reason: str, interrupted: bool
+) -> None:
+    """What there was of it was kept for ever, as a smaller graph."""
+    server.cut = cut  # type: ignore[attr-defined]
+    found = served(server, "cut", file, **{"vertices": 5, "edges": 8, "directed": False} if file == "edges.txt" else {})
+    if interrupted:
+        with monkeypatch.context() as patch:
+            patch.setattr(downloads, "read", Mock(side_effect=KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                downloads.load(found)
+    with pytest.raises(InputError, match=reason):
+        downloads.load(found)
+    assert not list(found.folder.iterdir())
+    server.cut = None  # type: ignore[attr-defined]
+    assert downloads.load(found).num_edges in (2, 3, 4)
+    assert sorted(os.listdir(found.folder)) == ["adjacency.npz", file]
+
+
+def test_figures_that_cannot_be_compared(server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the length must be announced. A packed file shows that it is whole, and may have more edges than stated;
+    what the user put there is taken as it is."""
+    server.cut = None  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="the size is not announced"):
+        downloads.load(served(server, "cut", "edges.txt", edges=7, exact=False))
+    assert downloads.load(served(server, "plain", "edges.txt", edges=7, exact=False)).num_edges == 4
+    assert downloads.load(replace(served(server, "plain", edges=2, vertices=5), name="snap:packed")).num_edges == 3
+    found = replace(served(server, "plain", "road.tar.gz", vertices=4), name="snap:road")
+    with pytest.raises(
+        InputError, match="had 3 vertices, 2 directed edges, and its publisher states 4 vertices: it has"
+    ):
+        downloads.load(found)
+    found.download.write_bytes(ROAD)
+    assert downloads.load(found).num_vertices == 3
+
+
+def test_what_is_too_large_for_the_memory_is_kept(server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "read", Mock(side_effect=InputError("it needs 1 TiB")))
+    found = served(server, "plain")
+    with pytest.raises(InputError, match=r"^it needs 1 TiB; if the download is damaged, remove it$"):
+        downloads.load(found)
+    assert found.download.read_bytes() == EDGES
 
 
 def test_without_a_network(server: ThreadingHTTPServer) -> None:
@@ -171,12 +242,10 @@ class FullDisk:
 
 
 def test_no_space_for_the_download(server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    import pooch.downloaders
-
     def full(*args: str) -> FullDisk:
         return FullDisk(open(*args))
 
-    monkeypatch.setattr(pooch.downloaders, "open", full, raising=False)
+    monkeypatch.setattr(downloads, "open", full, raising=False)
     found = served(server, "plain")
     with pytest.raises(InputError, match=r"cannot be downloaded \(No space left on device\)"):
         downloads.load(found)
@@ -268,6 +337,14 @@ def test_the_name_works_wherever_a_graph_does(
             load(found.name, **option)
 
 
+def test_a_terminal_of_80_columns_breaks_no_name() -> None:
+    for collection in COLLECTIONS:
+        terminal = console(file=StringIO(), width=80, color_system=None)
+        show(datasets_table(collection), out=terminal)
+        printed = terminal.file.getvalue().split()  # type: ignore[attr-defined]
+        assert {each.name for each in datasets.datasets() if each.name.startswith(f"{collection}:")} <= {*printed}
+
+
 def test_the_table() -> None:
     assert tuple(tomllib.loads(Path(datasets.__file__).with_suffix(".toml").read_text())) == COLLECTIONS
     for found in datasets.datasets():
@@ -293,7 +370,11 @@ def test_the_table() -> None:
         ("gaps:road", r"is neither a generator nor a dataset; did you mean gap:road\?"),
         ("soc_livejournal1", r"did you mean snap:soc-LiveJournal1"),
         ("sk-2005", r"did you mean suitesparse:LAW/sk-2005\?"),
-        ("karat", r"a bundled graph \(karate, moby, wordnet\)$"),
+        ("karat", r"a bundled graph \(karate, moby, wordnet\); did you mean karate\?$"),
+        ("Wordnet", r"did you mean wordnet\?$"),
+        ("nothing_like_it", r"a bundled graph \(karate, moby, wordnet\)$"),
+        ("rmt:20", r"is neither a generator nor a dataset; did you mean rmat:20\?$"),
+        ("roadNet-C", r"did you mean snap:roadNet-CA\?$"),
         ("gap:raod", "there is gap:road"),
         ("cube:nonsense", "is not a generator"),
     ],
@@ -376,6 +457,10 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert run_command(["datasets", "ldbc"]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert any(re.fullmatch(r" *ldbc:example-directed +10 +17 +directed +2.00 KiB *", row) for row in rows)
+    assert run_command(["datasets"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert any(re.fullmatch(r" *ldbc +39 +ldbc:\S+ +2.00 KiB *", row) for row in rows)
+    assert len(rows) < 24
     assert run_command(["datasets", "gap:road"]) == 0
     assert "https://sparse.tamu.edu/MM/GAP/GAP-road.tar.gz" in capsys.readouterr().out
     assert run_command(["datasets", "nothing"]) == 2

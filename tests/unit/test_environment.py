@@ -9,6 +9,10 @@ import pytest
 from platformdirs import user_cache_dir
 from programs import run_each
 
+from rapids_bfs import InputError, compare_suite, load
+from rapids_bfs.data import datasets
+from rapids_bfs.kernels.cpu import disk_cache
+
 WRONG = [
     *[("NUMBA_NUM_THREADS", value) for value in ("0", "-1", "x", "", "2.5")],
     ("NUMBA_THREADING_LAYER", "bogus"),
@@ -85,3 +89,26 @@ def test_no_test_finds_what_another_has_kept(tmp_path_factory):
     folder = Path(user_cache_dir("rapids_bfs"))
     assert folder.is_relative_to(tmp_path_factory.getbasetemp())
     assert not folder.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the system itself names the user's folders")
+@pytest.mark.parametrize("older", [False, True])
+def test_a_user_without_a_home_is_told_what_to_set(older, tmp_path, monkeypatch):
+    """As in containers that run under any number. Older platformdirs give a path in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("HOME", "XDG_CACHE_HOME", datasets.FOLDER, "NUMBA_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+    if older:
+        monkeypatch.setattr("platformdirs.user_cache_path", lambda *names, **options: Path("~", ".cache", *names))
+        monkeypatch.setattr("platformdirs.user_cache_dir", lambda *names, **options: "~/.cache/rapids_bfs")
+    with pytest.raises(InputError, match="no home folder to keep datasets in: set HOME to one, or RAPIDS_BFS_DATASETS"):
+        load("gap:road")
+    with pytest.raises(InputError, match="no home folder to keep suites in: set HOME to one, or name a file"):
+        compare_suite(["path:9"], engines=["scipy"])
+    with pytest.raises(RuntimeError):
+        disk_cache.folder.__wrapped__()
+    monkeypatch.setenv(datasets.FOLDER, "~/graphs")
+    with pytest.raises(InputError, match="RAPIDS_BFS_DATASETS is '~/graphs', and that user has no home"):
+        load("gap:road")
+    assert not [*tmp_path.iterdir()]

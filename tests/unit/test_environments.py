@@ -61,6 +61,11 @@ def test_nothing_is_missing(file):
     assert asked_by_project(extras).keys() <= asked_by_conda(file).keys()
 
 
+def test_the_tests_ask_for_the_peers():
+    extras = PROJECT["optional-dependencies"]
+    assert {f"{peer}; sys_platform == 'linux'" for peer in extras["peers"]} <= {*extras["test"]}
+
+
 @pytest.mark.parametrize("file", ENVIRONMENTS)
 def test_the_package_comes_from_the_checkout(file):
     folder = re.search(r"--editable (\S+)", (ROOT / file).read_text())[1]

@@ -121,7 +121,11 @@ def test_integer_ids_with_gaps_become_ascending_labels(data):
 def test_an_id_beyond_the_type_of_the_labels_is_no_vertex(dtype):
     graph = Graph(np.array([0, 1, 1]), np.array([1]), labels=np.array([5, 7], dtype))
     assert [graph.vertex_of(id) for id in (5, np.int64(7))] == [0, 1]
-    assert not any(id in graph for id in (7 + 2**32, 5 - 2**32, 7 + 2**64, 2**31, -5, 0, 8, True))
+    assert graph.vertices_of([7, np.int32(5), 7]).tolist() == [1, 0, 1]
+    for id in (7 + 2**32, 5 - 2**32, 7 + 2**64, 2**31, -5, 0, 8, True):
+        assert id not in graph
+        with pytest.raises(InputError, match=f"{id} is not a vertex"):
+            graph.vertices_of([5, id, -1])
     assert 0 not in Graph(np.array([0]), np.array([], dtype), labels=np.array([], dtype))
 
 
@@ -181,7 +185,7 @@ def test_without_a_device_a_graph_stays_on_the_host():
     "function", [nx.Graph, partial(nx.shortest_path, source=0, target=1), nx.is_tree, nx.line_graph]
 )
 def test_networkx_says_what_to_do_with_a_graph(function, graph):
-    with pytest.raises((InputError, AttributeError), match=r"none of NetworkX's: use graph\.to\('networkx'\)"):
+    with pytest.raises((InputError, AttributeError), match=r"not a NetworkX graph: use graph\.to\('networkx'\)"):
         function(graph)
 
 
@@ -271,6 +275,29 @@ def test_bad_edges_are_named(edges, options, message):
 def test_the_ids_that_there_are_instead(edges, message):
     with pytest.raises(InputError, match=message):
         as_graph(edges).vertex_of("z")
+
+
+@pytest.mark.parametrize(
+    ("id", "hint"),
+    [
+        ("lvoe", "; did you mean 'love'?"),
+        ("lov", "; did you mean 'love'?"),
+        ("loove", "; did you mean 'love'?"),
+        ("lime", "; did you mean 'line' or 'lire'?"),
+        ("MONEY ", ""),
+        ("Money", "; did you mean 'money'?"),
+        (" money", "; did you mean 'money'?"),
+        (17, "; did you mean '17'?"),
+        ("hatred", ""),
+        ("x" * 1000, ""),
+        (("love",), ""),
+    ],
+)
+def test_an_id_that_is_nearly_one(id, hint):
+    graph = as_graph((["love", "line", "17"], ["money", "lire", "2.50"]))
+    with pytest.raises(InputError) as refused:
+        graph.vertex_of(id)
+    assert str(refused.value).endswith(f"its 6 vertices have the ids 'love', ..., '2.50'{hint}")
 
 
 @pytest.mark.parametrize(

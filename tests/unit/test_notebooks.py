@@ -56,3 +56,17 @@ def test_its_outputs_are_there_and_name_no_folder(path):
     assert all(cell.execution_count for cell in cells)
     assert sum("image/png" in output.get("data", {}) for cell in cells for output in cell.outputs) >= 1
     assert not any(output.output_type == "error" for cell in cells for output in cell.outputs)
+
+
+def test_the_first_shows_the_kernels():
+    cells = nbformat.read(NOTEBOOKS[0], as_version=4).cells
+    outputs = [output for cell in cells if cell.cell_type == "code" for output in cell.outputs]
+    shown = "\n".join(output.data.get("text/markdown", "") for output in outputs if "data" in output)
+    for line in (
+        "upcoming[neighbor] = true;",  # frontier-mask
+        "tex1Dfetch<Vertex>",
+        "def commit(n, level",  # two-kernel
+        "spill(queue, tail, gathered, held, &filled);",  # block-queue
+        "const bool bottom_up =",  # direction-optimizing
+    ):
+        assert line in shown

@@ -3,8 +3,10 @@
 import ctypes
 import doctest
 import importlib.util
+import itertools
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 from importlib.metadata import entry_points, version
@@ -87,14 +89,63 @@ def test_kernels_are_inside_the_package_and_know_nothing_of_it():
     }
 
 
-def test_a_checkout_that_is_not_installed_finds_its_kernels():
-    """Without `site`, no editable installation says where they are."""
+def kernels_from(folder, path):
+    """The file of the kernels that a program in ``folder`` imports, to which only a site folder is known."""
     program = (
-        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import rapids_bfs.kernels; print(rapids_bfs.kernels.__file__)"
+        f"import site; site.addsitedir({str(path)!r}); from rapids_bfs import errors, kernels; print(kernels.__file__)"
     )
-    done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-S", "-c", program]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert Path(done.stdout.strip()) == ROOT / "kernels" / "__init__.py"
+    return Path(done.stdout.strip())
+
+
+def test_a_checkout_that_is_not_installed_finds_its_kernels(tmp_path):
+    assert kernels_from(ROOT, tmp_path) == ROOT / "kernels" / "__init__.py"
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """A clone of the repository, and beside it what `pip install -e` and `pip install` would unpack."""
+    pytest.importorskip("hatchling", reason="hatchling is not installed: pip install 'rapids-bfs[test]'")
+    clone = tmp_path_factory.mktemp("parent") / "rapids_bfs"
+    for folder in ("rapids_bfs", "kernels"):
+        shutil.copytree(ROOT / folder, clone / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
+        shutil.copy(ROOT / file, clone)
+    program = "from hatchling import build; build.build_editable('../editable'); build.build_wheel('../wheel')"
+    subprocess.run([sys.executable, "-c", program], cwd=clone, check=True)
+    for built in clone.parent.glob("*/*.whl"):
+        shutil.unpack_archive(built, built.parent, "zip")
+        built.unlink()
+    return clone
+
+
+@pytest.mark.parametrize("folder", [".", "..", "../wheel/rapids_bfs/data"])
+def test_a_clone_that_is_installed_in_place_is_imported_from(folder, clone):
+    """Beside a clone of its name, too, which Python takes for a namespace package where it finds no other."""
+    assert kernels_from(clone / folder, clone.parent / "editable") == clone / "kernels" / "__init__.py"
+
+
+def test_what_is_installed(clone):
+    def files(folder):
+        return {path.relative_to(folder).as_posix() for path in folder.rglob("*.*") if path.is_file()}
+
+    editable, wheel = (
+        {name for name in files(clone.parent / kind) if ".dist-info/" not in name} for kind in ("editable", "wheel")
+    )
+    assert editable == {"_rapids_bfs.pth"}
+    assert wheel == {
+        f"{inside}/{name}"
+        for inside, folder in (("rapids_bfs", "rapids_bfs"), ("rapids_bfs/kernels", "kernels"))
+        for name in files(clone / folder)
+    }
+    assert kernels_from(clone.anchor, clone.parent / "wheel") == clone.parent / "wheel/rapids_bfs/kernels/__init__.py"
+
+
+def test_a_walk_over_the_package_finds_each_module_once():
+    found = (module.name for module in pkgutil.walk_packages(rapids_bfs.__path__, "rapids_bfs."))
+    assert [name for name in itertools.islice(found, 1000) if name.count("rapids_bfs") > 1] == []
 
 
 def modules_with_examples():

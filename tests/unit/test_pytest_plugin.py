@@ -135,7 +135,7 @@ def test_an_unknown_engine_is_named(project):
     code, output = project("test_search.py", "--bfs-engines=warp")
     assert code == 2, output
     assert "Traceback" not in output
-    assert "--bfs-engines: unknown engine 'warp': there are" in output
+    assert "--bfs-engines: unknown engine 'warp': choose from" in output
 
 
 def test_each_engine_runs_once(project):

@@ -35,6 +35,7 @@ from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
 
 NAMES = ("cugraph", "pylibcugraph", "nx-cugraph")
+STREAM = SimpleNamespace(ptr=5)
 without_rapids = pytest.mark.skipif(rapids.package_missing("cugraph") is None, reason="RAPIDS is here")
 
 
@@ -339,8 +340,13 @@ class TestDropIn:
 
     @pytest.mark.parametrize(
         ("length", "stream", "ahead"),
-        [(9, 5, True), (9, 6, False), (memory.AHEAD_BYTES // 12, 5, True), (memory.AHEAD_BYTES // 12 + 1, 5, False)],
-        ids=["taken", "of another stream", "largest", "larger"],
+        [
+            (9, STREAM, True),
+            (9, SimpleNamespace(ptr=5), False),
+            (memory.AHEAD_BYTES // 12, STREAM, True),
+            (memory.AHEAD_BYTES // 12 + 1, STREAM, False),
+        ],
+        ids=["taken", "of a new stream with the handle of one that is gone", "largest", "larger"],
     )
     def test_arrays_are_allocated_ahead_for_the_same_stream(self, monkeypatch, length, stream, ahead):
         made = []
@@ -349,7 +355,7 @@ class TestDropIn:
             made.append(of)
             return [len(made)]
 
-        current = SimpleNamespace(ptr=5)
+        current = STREAM
         cuda = SimpleNamespace(get_current_stream=lambda: current)
         monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
         monkeypatch.setattr(memory, "new_arrays", new_arrays)
@@ -357,15 +363,15 @@ class TestDropIn:
         assert arrays.take() == [1]
         arrays.allocate_ahead()
         assert len(made) == 1 + (12 * length <= memory.AHEAD_BYTES)
-        current.ptr = stream
-        assert arrays.take() == [2 if ahead else len(made)]
+        current, allocated = stream, len(made)
+        assert arrays.take() == [allocated + (not ahead)]
         assert arrays.take() == [len(made)]  # none twice
         assert set(made) == {(length, np.int32, np.int64)}
 
     @pytest.mark.parametrize(("clears_last", "length"), [(False, 1 << 18), (True, 1 << 18), (True, (1 << 18) - 1)])
     def test_the_last_array_is_cleared_ahead_if_it_is_large(self, monkeypatch, clears_last, length):
         """Not where it is allocated when it is needed."""
-        cuda = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=5))
+        cuda = SimpleNamespace(get_current_stream=lambda: STREAM)
         monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
         cleared = []
         array = SimpleNamespace(nbytes=4 * length)
@@ -382,7 +388,7 @@ class TestDropIn:
 
     def test_arrays_allocated_ahead_are_for_the_same_thread(self, monkeypatch):
         """Per-thread default streams have the same handle in all threads."""
-        cuda = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=2))
+        cuda = SimpleNamespace(get_current_stream=lambda: STREAM)
         monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
         made = count()
         monkeypatch.setattr(memory, "new_arrays", lambda *of: [next(made)])
@@ -397,7 +403,7 @@ class TestDropIn:
         def new_arrays(*of):
             raise MemoryError("out of memory")
 
-        cuda = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=5))
+        cuda = SimpleNamespace(get_current_stream=lambda: STREAM)
         monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
         monkeypatch.setattr(memory, "new_arrays", new_arrays)
         arrays = memory.NextArrays(9, np.int32)

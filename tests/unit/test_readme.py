@@ -3,114 +3,109 @@
 
 import ast
 import importlib
+import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
+from itertools import chain
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
-from readme import PAGES, README, ROOT, SITE, blocks, program
+from readme import PAGES, README, ROOT, SITE, START, blocks, guide, steps
 
-from rapids_bfs import load
 from rapids_bfs._core import rapids
 from rapids_bfs._core.cuda import arrays as device
 
-INSTALLS = ("python -m venv", "pip install")
-SHELL = [
-    pytest.param(block, page, id=f"{page.stem}: {block.splitlines()[0][:40]}")
-    for page in PAGES
-    for block in blocks("sh", page)
-    if not block.lstrip().startswith(INSTALLS)
-]
-TESTING = SITE / "guide" / "testing.md"
-MAKES = "rapids-bfs convert moby edges.parquet\n"
-EDGES = pd.DataFrame(np.random.default_rng(5).integers(0, 200, (1500, 2)), columns=["src", "dst"])
-
-
-def with_blocks(language):
-    return [page for page in PAGES if program(language, page).strip()]
+INSTALLS = ("git clone", "python -m venv", "pip install")
+IN_ORDER = [START, *guide()]
+# Runs steps in one process. A traceback names the page and its lines; a test becomes a file, as its page says.
+RUNNER = """
+import json, subprocess, sys
+names = {"__name__": "__main__"}
+page, steps = json.load(sys.stdin)
+for language, line, code in steps:
+    if language == "sh":
+        subprocess.run(["bash", "-euo", "pipefail", "-c", code], check=True)
+    elif "def test_" in code:
+        open("test_search.py", "w").write(code)
+    else:
+        exec(compile("\\n" * (line - 1) + code, page, "exec"), names)
+"""
 
 
 def name(page):
     return str(page.relative_to(ROOT))
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """A folder with the files that the pages speak of."""
-    EDGES.to_parquet(tmp_path / "edges.parquet")
-    (tmp_path / "test_search.py").write_text(next(block for block in blocks("python", TESTING) if "def test_" in block))
-    return tmp_path
+def with_steps(*languages, pages=PAGES):
+    return [page for page in pages if any(steps(page, *languages))]
 
 
-def made(page, folder, *, missing=False):
-    """If the page says how to make `edges.parquet`, let it be that file, or ``missing``."""
-    if MAKES in blocks("sh", page):
-        (folder / "edges.parquet").unlink()
-        if not missing:
-            load("moby").save(folder / "edges.parquet")
-
-
-def test_the_blocks_are_found():
-    assert len(blocks("sh")) >= 3
-    assert [block.startswith(INSTALLS) for block in blocks("sh")] == [True, True] + [False] * (len(blocks("sh")) - 2)
-    assert README in with_blocks("python")
-    assert len(with_blocks("python")) >= 7
-    assert len(SHELL) >= 5
-
-
-@pytest.mark.parametrize(("block", "page"), SHELL)
-def test_shell(block, page, folder):
-    made(page, folder, missing=block == MAKES)
+def run(page, folder, *languages):
+    """Type what the page says, from its first block to its last."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = os.environ | {"PATH": path, "CI": "true"}  # where Hypothesis gives a busy machine time
-    command = ["bash", "-euo", "pipefail", "-c", block]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def run(language, page, folder):
-    """Run a page's blocks one after another. A traceback names the page and its lines."""
-    made(page, folder)
-    loader = f"exec(compile(open(0).read(), {str(page)!r}, 'exec'), {{'__name__': '__main__'}})"
+    settings = {"PATH": path, "MPLBACKEND": "agg", "CI": "true"}  # the last for Hypothesis on a busy machine
     done = subprocess.run(
-        [sys.executable, "-c", loader],
-        input=program(language, page),
+        [sys.executable, "-c", RUNNER],
+        input=json.dumps([name(page), [step for step in steps(page, *languages) if not step[2].startswith(INSTALLS)]]),
         cwd=folder,
-        env=os.environ | {"MPLBACKEND": "agg"},
+        env=os.environ | settings,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("page", with_blocks("python"), ids=name)
-def test_python(page, folder):
-    run("python", page, folder)
+@pytest.fixture(scope="module")
+def started(tmp_path_factory):
+    """A folder in which somebody has read `start.md`; what the pages of the guide leave there stays."""
+    folder = tmp_path_factory.mktemp("reader")
+    run(START, folder, "sh", "python")
+    return folder
+
+
+def test_the_blocks_are_found():
+    assert [block.startswith(INSTALLS) for block in blocks("sh")] == [True, True] + [False] * (len(blocks("sh")) - 2)
+    assert {README, SITE / "index.md", *guide()} <= {SITE / "guide" / "cugraph.md", *with_steps("sh", "python")}
+
+
+@pytest.mark.parametrize("page", [page for page in with_steps("sh", "python") if page not in IN_ORDER], ids=name)
+def test_page(page, tmp_path):
+    run(page, tmp_path, "sh", "python")
+
+
+@pytest.mark.parametrize("page", with_steps("sh", "python", pages=guide()), ids=name)
+def test_page_of_the_guide(page, started):
+    """It follows from `start.md` and what its own code imports and makes, whatever the pages before it have left."""
+    before = {path: path.stat().st_mtime_ns for path in started.iterdir() if path.name != "edges.parquet"}
+    run(page, started, "sh", "python")
+    code = "".join(step[2] for step in steps(page, "sh", "python"))
+    unmade = [path.name for path, time in before.items() if path.name in code and path.stat().st_mtime_ns == time]
+    assert unmade == []
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(device.cupy_missing() is not None, reason=str(device.cupy_missing()))
-@pytest.mark.parametrize("page", with_blocks("python gpu"), ids=name)
-def test_python_on_a_gpu(page, folder):
-    run("python gpu", page, folder)
+@pytest.mark.parametrize("page", with_steps("python gpu"), ids=name)
+def test_python_on_a_gpu(page, started):
+    run(page, started, "python gpu")
 
 
 @pytest.mark.rapids
 @pytest.mark.skipif(rapids.package_missing("cugraph") is not None, reason=str(rapids.package_missing("cugraph")))
-@pytest.mark.parametrize("page", with_blocks("python rapids"), ids=name)
-def test_python_with_rapids(page, folder):
-    run("python rapids", page, folder)
+@pytest.mark.parametrize("page", with_steps("python rapids"), ids=name)
+def test_python_with_rapids(page, started):
+    run(page, started, "python rapids")
 
 
 def test_what_python_on_a_gpu_takes_from_the_package_is_there():
     taken = set()
     for page in PAGES:
-        for node in ast.walk(ast.parse(program("python gpu", page) + program("python rapids", page))):
+        code = chain.from_iterable(ast.walk(ast.parse(step[2])) for step in steps(page, "python gpu", "python rapids"))
+        for node in code:
             if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "rapids_bfs":
                 taken.add(("rapids_bfs", node.attr))
             elif isinstance(node, ast.ImportFrom) and node.module.startswith("rapids_bfs"):
@@ -128,6 +123,13 @@ def test_the_checkout_is_installed_in_place():
     installs = found_in_pages(r"pip install (?:-e )?'?\..*", [*PAGES, ROOT / "CONTRIBUTING.md"])
     assert {README, SITE / "start.md"} <= {page for page, _ in installs}
     assert [line for line in installs if not line[1].startswith("pip install -e ")] == []
+
+
+def test_the_first_command_is_to_clone_the_repository():
+    address = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Source"]
+    for page in (README, SITE / "index.md", START):
+        found = re.search(r"git clone (?:\\\n *)?(\S+)|pip install", page.read_text())
+        assert found[1] == address, name(page)
 
 
 def test_files_that_are_linked_are_there():

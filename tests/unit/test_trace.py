@@ -60,10 +60,16 @@ def test_a_trace_is_of_one_search_and_follows_no_other():
 
 
 @pytest.mark.parametrize(
-    ("engine", "name"), [("cpu", "cpu"), ("scipy", "scipy"), (" cpu:sequential", "cpu:sequential")]
+    ("engine", "options", "name"),
+    [
+        ("cpu", {}, "cpu:direction-optimizing"),
+        ("cpu", {"deterministic": True}, "cpu:direction-optimizing, deterministic"),
+        ("scipy", {}, "scipy:csgraph"),
+        (" cpu:sequential", {}, "cpu:sequential"),
+    ],
 )
-def test_a_trace_says_which_engine_ran(engine, name):
-    trace = bfs("path:3", 0, engine=engine, trace=True).trace
+def test_a_trace_names_the_engine_and_the_algorithm(engine, options, name):
+    trace = bfs("path:3", 0, engine=engine, trace=True, **options).trace
     assert trace.engine == name
     assert repr(trace).endswith(f" by {name}>")
 

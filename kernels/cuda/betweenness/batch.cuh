@@ -21,6 +21,7 @@ struct Piece {
 
 // What the blocks share. A level counts into the slot level % SLOTS; it is emptied a level before.
 struct State {
+    int levels;                     // of the search that is done, or given up
     alignas(128) unsigned arrived;  // blocks at the barrier; its top bit changes when all have come
     alignas(128) Word found[SLOTS];
     alignas(128) Word logged[SLOTS];
@@ -53,7 +54,8 @@ struct Batch {
     long long n, m, k, shift;
     long long piece_count, in_piece_count;
     long long endpoints, edges;
-    long long alpha;  // every place pulls when the frontier has more than 1/alpha of the arcs
+    long long alpha;        // every place pulls when the frontier has more than 1/alpha of the arcs
+    long long most_levels;  // after which the search is given up
 
     __device__ long long places() const { return n << shift; }
 

@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) betweenness(const __grid_cons
     // Forward. Every thread keeps track of the levels on its own; the frontier is log[begin..end - 1].
     long long begin = 0, end = result.logged;
     int level = 0;
-    while (begin < end) {
+    while (begin < end && level < b.most_levels) {
         if (thread == 0) b.begins[level] = begin;
         ++level;
         if (thread == 0) {
@@ -192,6 +192,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) betweenness(const __grid_cons
         begin = end;
         end += result.logged;
     }
+    if (thread == 0) state->levels = level;
+    if (begin < end) return;
     if (thread == 0) b.begins[level] = end;
 
     // Backward. The fronts are those of the last level that has any places, and of the one before.

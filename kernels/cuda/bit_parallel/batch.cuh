@@ -23,12 +23,12 @@ struct Piece {
 
 // What the blocks share. A level counts into the slot level % SLOTS; two levels on it is emptied.
 struct State {
+    int levels;                         // of the search that is done
     alignas(128) unsigned arrived;      // blocks at the barrier; its top bit changes when all have come
     alignas(128) Word vertices[SLOTS];  // that were reached
     alignas(128) Word items[SLOTS];
     alignas(128) Word edges[SLOTS];                 // out-edges of the vertices reached
     alignas(128) Word under_way[SLOTS][MAX_WORDS];  // sources that reached any vertex, and so go on
-    int levels;                                     // of the search that is done
 };
 
 template <typename Vertex, typename Offset>

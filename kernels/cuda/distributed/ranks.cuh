@@ -12,7 +12,8 @@
 // phases ahead of one that still reads. Each word of a message carries a stamp of search and phase, which tells it from
 // those of earlier messages, so that words may arrive in any order: the sender waits for none of them. Waiting has a
 // timeout, and the host can end it by writing the id of the search to `stop`. Then all blocks end, and `outcome` names
-// the rank that did not arrive.
+// the rank that did not arrive, and the phase (in place of the levels). Ranks of one process may have the same `stop`: one
+// that gives up ends the others.
 #pragma once
 
 #include "../direction_optimizing/parameters.cuh"
@@ -69,13 +70,14 @@ struct Ranks {
     const unsigned* isolated;
     unsigned* marked;
     Tally* tally;
-    const volatile long long* stop;
+    volatile long long* stop;
     volatile long long* outcome;
     long long partitions, rank, stride;
     long long capacity;          // of the segment of an inbox, in pairs
     long long bitmaps, inboxes;  // where they begin in a window, in bytes
     long long vertices, arcs;    // of all ranks
-    long long timeout;           // nanoseconds to wait for another rank
+    long long timeout;           // nanoseconds to wait for another rank,
+    long long first_timeout;     // and in the first phase, where its kernel may not run yet
     long long stale;             // did this rank's last search fail?
 };
 
@@ -193,7 +195,8 @@ __device__ inline bool wait_for(const Search<Vertex, Offset>& s, const Ranks<Ver
         const unsigned long long now = nanoseconds();
         if (begin == 0) begin = now;
         if (*x.stop == s.number || __ldcg(&x.tally->absent)) return false;
-        if (now - begin > static_cast<unsigned long long>(x.timeout)) return false;
+        const bool first = stamp == static_cast<unsigned long long>(s.number) + 1;
+        if (now - begin > static_cast<unsigned long long>(first ? x.first_timeout : x.timeout)) return false;
     }
     return true;
 }
@@ -229,6 +232,10 @@ __device__ inline void receive_messages(const Search<Vertex, Offset>& s, const R
     if (absent) {
         const unsigned before = atomicCAS(&x.tally->absent, 0u, static_cast<unsigned>(__ffs(absent)));
         x.outcome[ABSENT] = before ? before : __ffs(absent);
+        if (!before) {
+            x.outcome[LEVELS] = static_cast<long long>(stamp) - s.number;
+            *x.stop = s.number;
+        }
     }
 }
 

@@ -4,8 +4,10 @@
 // the beginning of an adjacency; and each edge is placed at the cursor of its source, which advances. At the end every
 // cursor is at the beginning of the next adjacency. The order within a row is that in which threads arrive.
 //
-//   sources[count], targets[count]    a block of edges; Id is the type of the ids
-//   cursors[n]                        where the next edge of each vertex goes
+//   sources[count], targets[count]    a block of edges; Id is the type of the ids. The caller may change them between
+//                                     the two passes: ids that are no vertices are left out, so no access is outside
+//   cursors[n + 1]                    where the next edge of each vertex goes; the last counts, from m on, the edges
+//                                     that have no place, from which the host sees that they changed
 //   offsets[n + 1], targets[m]        a CSR; a block of its arcs is `count` of them from `first` on
 //
 // Work: two passes over the edges, each with one atomic per edge and direction, and one scattered store per edge in the
@@ -94,41 +96,54 @@ __global__ void add_asymmetry(const Offset* offsets, const Vertex* targets, long
     if (lane_id() == 0 && asymmetry) atomicAdd(sum, asymmetry);
 }
 
+// Is it an index of an array of this length?
+template <typename Index>
+__device__ inline bool is_index(Index index, long long length) {
+    return index >= 0 && index < length;
+}
+
 // Mark the vertices that occur in a block of ids.
 template <typename Id>
-__global__ void mark(const Id* ids, long long count, bool* present) {
-    for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) present[ids[i]] = true;
+__global__ void mark(const Id* ids, long long count, long long n, bool* present) {
+    for (long long i = thread_of_grid(); i < count; i += threads_of_grid()) {
+        const Id id = ids[i];
+        if (is_index(id, n)) present[id] = true;
+    }
 }
 
 // Count a block of edges at their sources; with `mirror` in both directions, self-loops once.
 template <typename Id, typename Offset>
-__global__ void count(const Id* sources, const Id* targets, long long count, long long mirror, Offset* counts) {
+__global__ void count(const Id* sources, const Id* targets, long long count, long long mirror, long long n,
+                      Offset* counts) {
     for (long long start = thread_of_grid() - lane_id(); start < count; start += threads_of_grid()) {
         const bool inside = start + lane_id() < count;
         const Id u = inside ? sources[start + lane_id()] : 0;
-        add(counts, u, inside);
+        add(counts, u, inside && is_index(u, n));
         if (mirror) {
             const Id v = inside ? targets[start + lane_id()] : 0;
-            add(counts, v, inside && u != v);
+            add(counts, v, inside && u != v && is_index(v, n));
         }
     }
 }
 
-// Place a block of edges, the targets by their `rank` unless that is null; with `mirror` in both directions, self-loops
-// once.
+// Place a block of edges, the targets by their `rank` unless that is null (-1: none); with `mirror` in both directions,
+// self-loops once.
 template <typename Id, typename Offset, typename Vertex>
-__global__ void place(const Id* sources, const Id* targets, long long count, long long mirror, const Vertex* rank,
-                      Offset* cursors, Vertex* placed) {
+__global__ void place(const Id* sources, const Id* targets, long long count, long long mirror, long long n, long long m,
+                      const Vertex* rank, Offset* cursors, Vertex* placed) {
     for (long long start = thread_of_grid() - lane_id(); start < count; start += threads_of_grid()) {
         const bool inside = start + lane_id() < count;
         const Id u = inside ? sources[start + lane_id()] : 0;
         const Id v = inside ? targets[start + lane_id()] : 0;
-        const Offset forth = reserve(cursors, u, inside);
-        if (inside) placed[forth] = rank ? rank[v] : static_cast<Vertex>(v);
+        const bool known = inside && is_index(u, n) && is_index(v, n);
+        const Offset forth = reserve(cursors, u, known);
+        const Vertex target = known ? rank ? rank[v] : static_cast<Vertex>(v) : -1;
+        if (target >= 0 && is_index(forth, m)) placed[forth] = target;
+        if (inside && target < 0) atomic_add(cursors + n, static_cast<Offset>(1));
         if (mirror) {
-            const bool wanted = inside && u != v;
+            const bool wanted = known && u != v;
             const Offset back = reserve(cursors, v, wanted);
-            if (wanted) placed[back] = rank ? rank[u] : static_cast<Vertex>(u);
+            if (wanted && is_index(back, m)) placed[back] = rank ? rank[u] : static_cast<Vertex>(u);
         }
     }
 }

@@ -17,10 +17,12 @@ import cupy
 import numpy as np
 
 from ...errors import InputError
+from ..cuda.arrays import clear_errors
 from ..cuda.kernels import THREADS, launch
 from ..dtypes import index_dtype
 from ..memory import require_device_bytes as require
 from ..rapids import driver_allocates
+from .building import CHANGED
 from .device_components import components as components
 from .device_filter import KeptArcs as KeptArcs
 
@@ -70,7 +72,7 @@ def _summarized(edges: Iterable[Pairs], key: list[int]) -> list[int]:
 
 def mark(ids: Any, present: Any) -> None:
     """Set ``present[n]`` where ids are."""
-    launch("csr", "mark", ids.dtype, np.int32, len(ids), ids, len(ids), present)
+    launch("csr", "mark", ids.dtype, np.int32, len(ids), ids, len(ids), len(present), present)
 
 
 def count(edges: Iterable[Pairs], n: int, rows: int, *, mirror: bool = False) -> Any:
@@ -81,28 +83,35 @@ def count(edges: Iterable[Pairs], n: int, rows: int, *, mirror: bool = False) ->
     counts = cupy.zeros(n + 2, index_dtype(2 * rows if mirror else rows))
     for sources, targets in edges:
         size = len(sources)
-        launch("csr", "count", sources.dtype, counts.dtype, size, sources, targets, size, mirror, counts[2:])
+        launch("csr", "count", sources.dtype, counts.dtype, size, sources, targets, size, mirror, n, counts[2:])
     return counts
 
 
 def place(edges: Iterable[Pairs], counts: Any, *, mirror: bool = False, rank: Any = None) -> CSR:
     """Offsets and targets of the edges, from the ``counts`` that `count` returned; with ``rank`` a target v is written
-    as ``rank[v]``."""
+    as ``rank[v]``, which is -1 where v did not occur.
+
+    Raises `InputError` if these are not the edges that were counted: the caller may change arrays meanwhile.
+    """
     cursors = cupy.cumsum(counts, dtype=counts.dtype)
-    arcs = int(cursors[-1])
-    vertex = index_dtype(len(counts) - 2) if rank is None else rank.dtype
+    n, arcs = len(counts) - 2, int(cursors[-1])
+    vertex = index_dtype(n) if rank is None else rank.dtype
     require(arcs * np.dtype(vertex).itemsize, f"a graph of {arcs:,} edges")
     placed = cupy.empty(arcs, vertex)
     for sources, targets in edges:
         size = len(sources)
         kernel = "place_as_int" if vertex == np.int32 else "place"
-        arguments = (sources, targets, size, mirror, rank, cursors[1:], placed)
+        arguments = (sources, targets, size, mirror, n, arcs, rank, cursors[1:], placed)
         launch("csr", kernel, sources.dtype, cursors.dtype, size, *arguments)
-    return cursors[:-1].astype(index_dtype(arcs), copy=False), placed  # each cursor is now where the next began
+    offsets = cursors[:-1]  # each cursor is now where the next began
+    if int(cursors[-1]) != arcs or (offsets != cupy.cumsum(counts, dtype=counts.dtype)[1:]).any():
+        raise InputError(CHANGED)
+    return offsets.astype(index_dtype(arcs), copy=False), placed
 
 
 def place_in_order(sources: Any, targets: Any, counts: Any, *, mirror: bool = False, rank: Any = None) -> CSR:
-    """As `place`, each adjacency in the order of the edges: by a sort of (source, row), 16 bytes of memory an edge."""
+    """As `place`, each adjacency in the order of the edges: by a sort of (source, row), 16 bytes of memory an edge.
+    Raises `InputError` as `place` does."""
     if mirror:
         kept = cupy.ones((len(sources), 2), bool)
         kept[:, 1] = sources != targets
@@ -115,10 +124,16 @@ def place_in_order(sources: Any, targets: Any, counts: Any, *, mirror: bool = Fa
     keys = sources.astype(np.int64) << bits
     keys |= cupy.arange(rows)
     keys.sort()
+    ends = keys >> bits
+    changed = (count([(ends, ends)], n, rows) != counts).any()
     keys &= (1 << bits) - 1
     targets = targets[keys]
-    offsets = cupy.cumsum(counts, dtype=counts.dtype)[1:].astype(index_dtype(rows), copy=False)
-    return offsets, targets.astype(index_dtype(n), copy=False) if rank is None else rank[targets]
+    if changed or ((targets < 0) | (targets >= n)).any():
+        raise InputError(CHANGED)
+    targets = targets.astype(index_dtype(n), copy=False) if rank is None else rank[targets]
+    if rank is not None and (targets < 0).any():
+        raise InputError(CHANGED)
+    return cupy.cumsum(counts, dtype=counts.dtype)[1:].astype(index_dtype(rows), copy=False), targets
 
 
 def fill(blocks: Blocks, n: int, rows: int, *, mirror: bool = False) -> CSR:
@@ -147,6 +162,7 @@ def edge_blocks(offsets: Any, targets: Any) -> Iterator[Pairs]:
         yield sources_of(offsets, targets, first, first + len(block)), block
 
 
+@clear_errors
 def transpose(offsets: Any, targets: Any, *, in_order: bool = False) -> CSR:
     """The CSR of the reversed edges; with ``in_order`` each adjacency is in the order of the edges."""
     if in_order:
@@ -158,6 +174,7 @@ def transpose(offsets: Any, targets: Any, *, in_order: bool = False) -> CSR:
     return fill(blocks, len(offsets) - 1, len(targets))
 
 
+@clear_errors
 def mirrored(offsets: Any, targets: Any, *, in_order: bool = False) -> CSR:
     """The CSR of the edges in both directions, self-loops once; the same arrays if they are symmetric. With
     ``in_order`` each adjacency is in the order of the edges."""
@@ -192,6 +209,7 @@ def ascends(offsets: Any, targets: Any) -> bool:
     return True
 
 
+@clear_errors
 def ascending(
     offsets: Any, targets: Any, *, symmetric: bool = False, limit: int | None = None, result: Any = None
 ) -> CSR:
@@ -242,6 +260,7 @@ def without_repeats_and_loops(offsets: Any, targets: Any) -> CSR:
     return distinct(offsets, targets, loops=False)
 
 
+@clear_errors
 def distinct(offsets: Any, targets: Any, *, loops: bool, result: Any = None) -> Pairs:
     """The CSR of the distinct edges, with or without self-loops. Each adjacency must ascend.
 

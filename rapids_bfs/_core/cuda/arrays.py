@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from contextlib import suppress
+from contextlib import ContextDecorator, suppress
 from functools import cache
 from typing import Any, Final
 
@@ -20,6 +20,30 @@ CPU: Final = "cpu"
 CUDA: Final = "cuda"
 DEVICES = (CPU, CUDA)
 DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
+CAPTURE_ERRORS = range(900, 909)  # from cudaErrorStreamCaptureUnsupported on
+LESS_MEMORY = "take fewer sources at a time, load the graph with adjacency='pinned', or search with engine='cpu'"
+
+
+class _ClearErrors(ContextDecorator):
+    """A context, or decorator, that raises `InputError` in place of two errors of CuPy.
+
+    It may be out of memory in spite of all checks: other programs allocate too, and the free memory may be in blocks
+    that are too small. And it cannot wait while a stream is captured.
+    """
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, *trace: object) -> None:
+        if kind is not None and kind.__name__ == "OutOfMemoryError":
+            raise InputError(f"the device has too little memory ({str(error).rstrip('.')}): {LESS_MEMORY}") from None
+        if kind is not None and kind.__name__ == "CUDARuntimeError" and getattr(error, "status", 0) in CAPTURE_ERRORS:
+            raise InputError(
+                "a stream is being captured into a CUDA graph, for which this would have to wait: call it before"
+                " begin_capture or after end_capture"
+            ) from None
+
+
+clear_errors: Final = _ClearErrors()
 
 
 @cache
@@ -97,6 +121,7 @@ def require_device() -> None:
         raise InputError(f"this needs a CUDA device: {reason}")
 
 
+@clear_errors
 def to_device(array: Any) -> Any:
     """``array`` as a CuPy array: the same memory if it is on the device already, else a copy.
 
@@ -128,6 +153,16 @@ def moved(array: Any, device: str) -> Any:
     return to_device(array) if device == CUDA else to_host(array)
 
 
+def beside(array: Any, other: Any) -> Any:
+    """``array``, contiguous, on the device that has ``other``, an array of CuPy: itself if it is that already."""
+    import cupy
+
+    if on_device(array) and array.device != other.device:
+        array.device.synchronize()  # CuPy copies between devices without waiting for what still writes the array
+    with other.device:
+        return cupy.asarray(array, order="C")
+
+
 def copied(array: Any, device: str) -> Any:
     """A copy of ``array`` in the memory of "cpu" or "cuda"; on the device it is made by CuPy's current stream."""
     if device == CPU and isinstance(array, np.ndarray):
@@ -142,7 +177,8 @@ def aligned(array: Any, alignment: int) -> Any:
 
 
 def finish() -> None:
-    """Wait for all work queued in CuPy's current stream."""
+    """Wait for all work queued in CuPy's current stream. Raises `InputError` while that is captured."""
     import cupy
 
-    cupy.cuda.get_current_stream().synchronize()
+    with clear_errors:
+        cupy.cuda.get_current_stream().synchronize()

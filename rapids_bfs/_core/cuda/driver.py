@@ -79,6 +79,13 @@ def pci_bus_id(ordinal: int) -> str:
     return name.value.decode().lower()
 
 
+def uuid(ordinal: int) -> str:
+    """The UUID of this device, which is the same in every process; slices of a GPU (MIG) have their own."""
+    found = (ctypes.c_ubyte * 16)()
+    library().cuDeviceGetUuid_v2(found, _handle(ordinal))
+    return bytes(found).hex()
+
+
 def under_mps(ordinal: int) -> bool:
     """Do kernels on this device run under the Multi-Process Service?"""
     holds = ctypes.c_int()

@@ -6,7 +6,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ..._core.csr.counting import none_yet
 from ..._core.cuda.arrays import CPU
 from ..._core.dtypes import frozen
 from ..._core.memory import require_bytes
@@ -44,8 +43,6 @@ class Neighborhoods(NeighborhoodSearch):
             vertices=np.empty((self.threads, room), vertex),
             distances=np.empty((self.threads, room), np.int32),
             visited=np.zeros((self.threads, words(n)), np.uint64),
-            next_center=none_yet(),
-            pieces=np.empty((0, 3), np.int64),
         )
 
     @property
@@ -53,19 +50,21 @@ class Neighborhoods(NeighborhoodSearch):
         return MOST_ARCS
 
     def search(self, centers: np.ndarray, hops: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        s = self.searches = self.searches._replace(pieces=np.empty((len(centers), 3), np.int64))
-        edges = self._estimated_edges(len(centers), hops)
-        found = neighborhoods.search(s, centers, hops, *self._team(edges, FEW_EDGES))
-        bounds = bounds_of(s.pieces[:found, 2] - s.pieces[:found, 1])
+        k, s = len(centers), self.searches
+        pieces, bounds = np.empty((k, 3), np.int64), np.empty(k + 1, np.int64)
+        edges = self._estimated_edges(k, hops)
+        found = neighborhoods.search(pieces, bounds, centers, hops, *self._team(edges, FEW_EDGES), *s)
+        bounds = bounds[: found + 1]
         vertices, distances = np.empty(bounds[-1], s.vertices.dtype), np.empty(bounds[-1], np.int32)
-        neighborhoods.gather(s, none_yet(), bounds, vertices, distances, *self._team(len(vertices), FEW_VERTICES))
+        team = self._team(len(vertices), FEW_VERTICES)
+        neighborhoods.gather(s.vertices, s.distances, pieces, bounds, vertices, distances, *team)
         return bounds, vertices, distances
 
     def count_arcs(self, bounds: np.ndarray, vertices: np.ndarray) -> np.ndarray:
         counts = np.empty(len(bounds) - 1, np.int64)
         graph, visited = self.here, self.searches.visited
         team = self._team(int(len(vertices) * self._degree), FEW_EDGES)
-        neighborhoods.count_arcs(graph.offsets, graph.targets, visited, none_yet(), bounds, vertices, counts, *team)
+        neighborhoods.count_arcs(graph.offsets, graph.targets, visited, bounds, vertices, counts, *team)
         return bounds_of(counts)
 
     def write_arcs(
@@ -75,7 +74,7 @@ class Neighborhoods(NeighborhoodSearch):
         graph, visited = self.here, self.searches.visited
         team = self._team(int(len(vertices) * self._degree), FEW_EDGES)
         neighborhoods.write_arcs(
-            graph.offsets, graph.targets, visited, none_yet(), bounds, vertices, arc_bounds, tails, heads, *team
+            graph.offsets, graph.targets, visited, bounds, vertices, arc_bounds, tails, heads, *team
         )
         return tails, heads
 

@@ -15,7 +15,7 @@ from ..base import Betweenness
 from .bit_parallel import HEADROOM, pieces_of
 from .launch import address, addresses, fill
 from .level_synchronous import Device, Needs, bytes_of, require_buffers
-from .persistent import WARP, LaunchTuning
+from .persistent import WARP, LaunchTuning, levels_of_launch, require_end, sources_of_launch
 
 FILE = KERNEL = "betweenness"
 
@@ -63,6 +63,7 @@ class Brandes(Betweenness):
             m=graph.num_arcs,
             piece_count=len(pieces),
             in_piece_count=len(in_pieces),
+            most_levels=levels_of_launch(device, graph.num_vertices + 1),
         )
         self.tune(tuning)
 
@@ -87,6 +88,8 @@ class Brandes(Betweenness):
                 parameters.sources = address(uploads[0]) + begin * graph.targets.dtype.itemsize
                 parameters.k = min(len(sources) - begin, self.at_once)
                 self.launch()  # the driver copies the parameters
+                if parameters.most_levels <= graph.num_vertices:
+                    require_end(graph, device, self.arrays["state"])
             found: np.ndarray = device.host(self.buffers["scores"])
         return found
 
@@ -94,6 +97,7 @@ class Brandes(Betweenness):
         """Allocate the buffers for ``k`` sources, or the largest number at once, unless they exist."""
         n, sources = max(self.graph.num_vertices, 1), 1 << max(k - 1, 0).bit_length()
         at_once = min(sources, BITS << max(self.tuning.places // n, 1).bit_length() - 1)
+        at_once = min(at_once, sources_of_launch(self.device, self.graph.num_arcs))
         if self.capacity == (at_once, edges):
             return
         self.capacity, self.buffers = None, {}  # frees the last ones

@@ -15,7 +15,7 @@ from ..base import BatchTraversal, Summary
 from ..cpu.degree_order import numbered_by_degree
 from .launch import address, addresses, fill
 from .level_synchronous import Device, require_buffers
-from .persistent import LaunchTuning, blocks_of_grid
+from .persistent import LaunchTuning, blocks_of_grid, levels_of_launch, require_end, sources_of_launch
 
 FILE = "bit_parallel"
 WRITE_THREADS = 256
@@ -65,8 +65,8 @@ class BitParallel(BatchTraversal):
             "items": (items * pieces.dtype.itemsize, np.uint8),
             "state": (STATE_BYTES, np.uint8),
         }
-        uploads = [(len(array), array.dtype) for array in self.arrays.values()]
-        require_buffers(device, graph, [*uploads, *needs.values(), (self._bytes(WIDTHS[0]), np.uint8)])
+        uploads = [(len(array), array.dtype) for array in {id(each): each for each in self.arrays.values()}.values()]
+        require_buffers(device, graph, [*uploads, *needs.values(), (self._bytes(WIDTHS[0], 1), np.uint8)])
         with device.active():
             self.sources = np.asarray(device.mapped(BITS * WIDTHS[-1], vertex)[0])
             if self.numbered.in_targets is self.numbered.targets:
@@ -90,35 +90,43 @@ class BitParallel(BatchTraversal):
     def current(self) -> AbstractContextManager[Any]:
         return self.device.current()
 
-    def _bytes(self, width: int) -> int:
-        """Bytes of the rows, planes and distances of a batch."""
-        return int(8 * self.graph.num_vertices * width * (3 + self.planes + BITS // 2))
+    def _bytes(self, width: int, sources: int) -> int:
+        """Bytes of the rows and planes of a batch, and of the distances from so many sources."""
+        return int(self.graph.num_vertices * (8 * width * (3 + self.planes) + 4 * sources))
+
+    def _widest(self, most: int, room: float) -> int:
+        """The words of a vertex, at most these, for which the rows and the distances from all sources fit in a room;
+        at least one."""
+        widths: list[int] = [each for each in WIDTHS if each <= most and self._bytes(each, BITS * each) <= room]
+        return max(widths, default=1)
 
     def tune(self, tuning: Tuning) -> None:
         """Use this tuning from now on."""
         self.tuning = tuning
         self.parameters.alpha = tuning.alpha
         room = HEADROOM * self.device.free_bytes()
-        fitting = [width for width in WIDTHS if width <= tuning.widest and self._bytes(width) <= room]
-        self.widest = max(fitting, default=WIDTHS[0])
-        self.batch_size = BITS * self.widest
+        self.widest = self._widest(tuning.widest, room)
+        spare = (room - self._bytes(self.widest, 0)) // (4 * max(self.graph.num_vertices, 1))  # sources
+        most = min(BITS * self.widest, sources_of_launch(self.device, self.graph.num_arcs))
+        self.batch_size = max(1, min(most, int(spare)))
         self.width = 0
 
     def distances(self, sources: np.ndarray, depth_limit: int | None, distances: Any, vertices: Any = None) -> None:
         self._keep_out(vertices)
-        for begin in range(0, len(sources), self.batch_size):
-            some = distances[begin : begin + self.batch_size]
-            if on_device(some):
+        begin = 0
+        while begin < len(sources):
+            if on_device(distances):
                 with self.device.current():
                     finish()
             with self.device.working():
-                self._allocate(len(some))
+                some = distances[begin : begin + self._allocate(len(sources) - begin)]
                 found = self.written = some if on_device(some) else self._staging(some.size)
                 self.parameters.distances = address(found)
                 self.parameters.planes = address(self.rows["planes"])
-                self._launch(sources[begin : begin + self.batch_size], depth_limit, "search", "write")
+                self._launch(sources[begin : begin + len(some)], depth_limit, "search", "write")
                 if found is not some:
                     some[:] = self.device.host(found).reshape(some.shape)
+            begin += len(some)
         self.written = None
 
     def _keep_out(self, mask: Any) -> None:
@@ -132,31 +140,39 @@ class BitParallel(BatchTraversal):
     def summary(self, sources: np.ndarray, depth_limit: int | None, vertices: Any = None) -> Summary:
         whole = Summary.of(len(sources))
         self._keep_out(vertices)
-        for begin in range(0, len(sources), self.batch_size):
-            some = sources[begin : begin + self.batch_size]
+        begin = 0
+        while begin < len(sources):
             with self.device.working():
-                self._allocate(len(some))
+                some = sources[begin : begin + self._allocate(len(sources) - begin)]
                 self.parameters.planes = None
                 self._launch(some, depth_limit, "search")
                 sums = self.device.host(self.sums).reshape(len(whole), -1)
                 for column, found in zip(whole, sums, strict=True):
                     column[begin : begin + len(some)] = found.view(column.dtype)[: len(some)]
+            begin += len(some)
         return whole
 
     def _staging(self, size: int) -> Any:
         """An array on the device for a batch's distances before they are copied to the host."""
-        if "distances" not in self.rows:
-            self.rows["distances"] = self.device.empty(BITS * self.width * self.graph.num_vertices, np.int32)
+        if len(self.rows.get("distances", ())) < size:
+            self.rows.pop("distances", None)  # frees it
+            self.rows["distances"] = self.device.empty(size, np.int32)
         return self.rows["distances"][:size]
 
-    def _allocate(self, k: int) -> None:
-        """Allocate the rows for ``k`` sources, unless the last batch was of that width."""
+    def _allocate(self, k: int) -> int:
+        """Allocate the rows for ``k`` sources, or for as many as fit, unless the last batch was of that width; return
+        the number of sources."""
+        k = min(k, self.batch_size)
         self.device.synchronize()  # an interrupt may have left a batch running
         width = next(width for width in WIDTHS if width >= self.widest or k <= BITS * width)
-        if width == self.width:
-            return
-        self.width = 0  # if an allocation fails, there are no rows
-        self.rows: dict[str, Any] = {}  # frees the rows of the last width
+        if width != self.width:
+            self.width = 0  # if an allocation fails, there are no rows
+            self.rows: dict[str, Any] = {}  # frees the rows of the last width
+            self._allocate_rows(self._widest(width, self.device.free_bytes()))  # less may be free than before
+        most: int = BITS * self.width
+        return min(k, most)
+
+    def _allocate_rows(self, width: int) -> None:
         words, count = self.graph.num_vertices * width, BITS * width
         needs = {
             "seen": (words, np.uint64),
@@ -189,10 +205,13 @@ class BitParallel(BatchTraversal):
         self.sources[: len(sources)] = self.numbered.rank[sources]
         self.parameters.k = len(sources)
         most = self.graph.num_vertices
-        self.parameters.depth_limit = most if depth_limit is None else min(depth_limit, most)
+        limit = most if depth_limit is None else min(depth_limit, most)
+        self.parameters.depth_limit = levels_of_launch(self.device, limit)
         for name in names:
             self.kernels[name]()
         self.device.synchronize()
+        if self.parameters.depth_limit < limit:
+            require_end(self.graph, self.device, self.arrays["state"])
 
 
 def pieces_of(in_offsets: np.ndarray, vertex: np.dtype) -> tuple[np.ndarray, np.ndarray]:

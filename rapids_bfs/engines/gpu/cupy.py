@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -70,7 +69,9 @@ def prepared(make: Callable[[Graph, CuPyDevice], Prepared], graph: Graph) -> Pre
         return make(graph, device)
 
 
-@cache
+_streams: dict[int, Any] = {}
+
+
 def stream_of(device: int) -> Any:
     """The one stream of all searches on this device, which must be current.
 
@@ -78,7 +79,9 @@ def stream_of(device: int) -> Any:
     """
     import cupy
 
-    return cupy.cuda.Stream(non_blocking=True)
+    if device not in _streams:
+        _streams.setdefault(device, cupy.cuda.Stream(non_blocking=True))  # the same one in every thread
+    return _streams[device]
 
 
 class CuPyDevice(Device):

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..._core.csr import csr_for, host
 from ..._core.cuda.arrays import CPU, to_host
-from ...errors import TraversalError
 from ...graph import Graph
 from ...kernels.deterministic import PATH_BITS, RECENT, SEARCH, UNROLL
 from ...kernels.whole_search import MOST_BLOCKS, STATE_BYTES
@@ -18,7 +17,7 @@ from ..base import Options
 from .first_bitmap import FirstBitmap
 from .launch import addresses, copy, fill
 from .level_synchronous import Device, Needs, require_buffers
-from .persistent import MOST_LEVELS, STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles, passes_over
+from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles, passes_over, too_deep
 
 FILE = "deterministic"
 MAX_WARPS = 64  # of a multiprocessor
@@ -171,8 +170,5 @@ class Deterministic:
         self.parameters.deep_chunks = self.deep_chunks if self.host.was_deep else 0
         self.host.search(sources, options)
         if self.host.cut_short:
-            raise TraversalError(
-                f"{self.graph.name} has more than {MOST_LEVELS:,} levels, and this device ends long kernels, as those"
-                " with a display do: use engine='cpu'"
-            )
+            raise too_deep(self.graph)
         return self.host.steps() if options.trace else None

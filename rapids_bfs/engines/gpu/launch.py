@@ -6,12 +6,11 @@ The libraries that compile kernels take 6 (CuPy) to 60 microseconds (Numba) for 
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NoReturn
 
-from ..._core.cuda.arrays import is_cupy_array
+from ..._core.cuda.arrays import clear_errors, is_cupy_array
 from ..._core.cuda.driver import library
 from ...errors import DeviceError
 
@@ -31,21 +30,10 @@ def fail(name: str, status: int) -> NoReturn:
     raise DeviceError(f"{name}: {(words.value or b'unknown error').decode()} ({status})")
 
 
-class Answer(threading.local):
-    """A pointer that the driver fills in, and a reference to it. Each thread makes one, not each call."""
-
-    def __init__(self) -> None:
-        pointer = ctypes.c_void_p()
-        self.both = pointer, ctypes.byref(pointer)
-
-
-answer = Answer()
-
-
 def current_context() -> int | None:
     """The driver's context of this thread."""
-    context, reference = answer.both
-    if status := library().cuCtxGetCurrent(reference):
+    context = ctypes.c_void_p()  # of this call alone: a signal handler may ask between the driver's answer and its use
+    if status := library().cuCtxGetCurrent(ctypes.byref(context)):
         fail("cuCtxGetCurrent", status)
     return context.value
 
@@ -60,7 +48,7 @@ def primary_context(device: int) -> int | None:
 
 
 class Within:
-    """A context manager in which a context of the driver is current in this thread."""
+    """`clear_errors`, and a context of the driver is current in this thread."""
 
     __slots__ = ("before", "context")
 
@@ -72,9 +60,10 @@ class Within:
         if self.before != self.context:
             call("cuCtxSetCurrent", ctypes.c_void_p(self.context))
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, *raised: Any) -> None:
         if self.before != self.context:
             call("cuCtxSetCurrent", ctypes.c_void_p(self.before))
+        clear_errors.__exit__(*raised)
 
 
 class InTurn:

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._core.cuda.arrays import CUDA
-from ..._core.formatting import size
-from ...errors import InputError, TraversalError
+from ..._core.memory import shortage
+from ...errors import TraversalError
 from ...graph import Graph
 from ...kernels import PROGRESS, TARGET_LEVEL
 from ...result import BFSResult
@@ -367,10 +367,7 @@ def require_buffers(device: Device, graph: Graph, buffers: Iterable[tuple[int, A
         needed += graph.nbytes
     free = device.free_bytes()
     if needed > free:
-        raise InputError(
-            f"{graph.name} needs {size(needed)} of device memory on engine {device.engine!r}, "
-            f"and {size(int(free))} are free"
-        )
+        raise shortage(graph.name, needed, free, f"device memory on engine {device.engine!r}")
 
 
 ALGORITHMS: dict[str, Callable[[Graph, Device], LevelByLevel]] = {

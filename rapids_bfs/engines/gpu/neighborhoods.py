@@ -12,7 +12,7 @@ from ...kernels.neighborhoods import NEIGHBORHOODS
 from ..base import NeighborhoodSearch, bounds_of
 from .launch import addresses, fill
 from .level_synchronous import Device, require_buffers
-from .persistent import WARP, LaunchTuning
+from .persistent import WARP, LaunchTuning, levels_of_launch, sources_of_launch, too_deep
 
 FILE = "neighborhoods"
 SHARE = 4  # one in so many free bytes is for rows and bitmaps, and one for the arcs of a batch
@@ -62,7 +62,9 @@ class Neighborhoods(NeighborhoodSearch):
         return self._bytes_to_spend() // (2 * int(self.types[0].itemsize))
 
     def search(self, centers: np.ndarray, hops: int) -> tuple[np.ndarray, Any, Any]:
-        device, k = self.device, len(centers)
+        device = self.device
+        centers = centers[: sources_of_launch(device, len(self.followed) * self.graph.num_arcs)]
+        k, levels = len(centers), levels_of_launch(device, min(hops, self.graph.num_vertices))
         if k == 0:
             return np.zeros(1, np.int64), *self._empty_answer(0)
         with device.working():
@@ -71,7 +73,7 @@ class Neighborhoods(NeighborhoodSearch):
             require_buffers(device, self.graph, needs.values())
             given = {"centers": device.upload(centers.astype(np.int64)), "pieces": device.empty(3 * k, np.int64)}
             rows = device.allocated(needs) | given
-            left = self._launch("search", grid, self.edges | rows, k=k, hops=hops, room=room)
+            left = self._launch("search", grid, self.edges | rows, k=k, hops=levels, room=room)
             done = min(int(device.host(left["next"])[0]), k)
             pieces = device.host(rows["pieces"]).reshape(k, 3)[:done]
             bounds = bounds_of(pieces[:, 2] - pieces[:, 1])
@@ -79,6 +81,8 @@ class Neighborhoods(NeighborhoodSearch):
             answer = {"bounds": device.upload(bounds), "vertices": vertices, "distances": distances}
             self._launch("gather", min(grid, done), rows | answer, k=done, room=room)
             device.synchronize()
+            if levels < min(hops, self.graph.num_vertices) and int(distances.max()) == levels:
+                raise too_deep(self.graph)
         return bounds, vertices, distances
 
     def count_arcs(self, bounds: np.ndarray, vertices: Any) -> np.ndarray:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -25,6 +25,7 @@ from ...kernels.cuda import KERNELS
 from ...kernels.threads import imported
 from ..base import Engine, Traversal
 from . import simulator
+from .cupy import stream_of
 from .direction_optimizing import DirectionOptimizing
 from .launch import CompiledKernel, call, primary_context
 from .level_synchronous import ALGORITHMS, Device, Kernel
@@ -87,9 +88,14 @@ def searches_on() -> str:
 
 
 class NumbaDevice(Device):
-    """The device that a graph is on, or else Numba's current one, and a stream of its own."""
+    """The device that a graph is on, or else Numba's current one, and a stream.
+
+    Where CuPy's pool has the memory, that is the stream of `stream_of`: the pool hands freed memory on without waiting
+    for any stream but the one that it was allocated on.
+    """
 
     engine = NumbaCUDA.name
+    allocating: AbstractContextManager[Any] = nullcontext()  # makes that stream CuPy's current one
 
     def __init__(self, graph: Graph) -> None:
         self.cuda = cuda = imported("numba.cuda")
@@ -109,14 +115,20 @@ class NumbaDevice(Device):
         self.resident_blocks = 8 * self.multiprocessors
         self.context = primary_context(device.id)
         with self.current():
-            self.stream = cuda.stream()
+            if self.searches_on == CUDA:
+                self.allocating = stream_of(device.id)
+                self.stream = cuda.external_stream(stream_of(device.id).ptr)
+            else:
+                self.stream = cuda.stream()
         self.stream_handle = int(self.stream)
 
     def current(self) -> AbstractContextManager[Any]:
         return nullcontext() if simulated() else super().current()
 
-    def active(self) -> AbstractContextManager[Any]:
-        return simulator.running() if simulated() else self.current()  # each call names the stream
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        with simulator.running() if simulated() else self.current(), self.allocating:
+            yield
 
     def free_bytes(self) -> float:
         with self.current():
@@ -127,7 +139,10 @@ class NumbaDevice(Device):
     def upload(self, array: Any) -> Any:
         if self.searches_on == CPU:
             return self.cuda.to_device(array, stream=self.stream)
-        return self.cuda.as_cuda_array(to_device(array))  # waits for CuPy's current stream
+        import cupy
+
+        cupy.cuda.Device().synchronize()  # another stream may still write it
+        return self.cuda.as_cuda_array(to_device(array))
 
     def empty(self, length: int, dtype: Any) -> Any:
         if self.searches_on == CPU:

@@ -25,6 +25,7 @@ SPINS = 20_000  # polls of the status before the host waits in the driver
 MOST_THREADS = 1024  # of a block
 SMALLEST_CLUSTER = 4  # blocks
 MOST_LEVELS = 1 << 17  # of a launch that the driver ends after some seconds: a level takes some microseconds
+MOST_VISITS = 1 << 34  # of arcs in such a launch: each source visits each arc once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,6 +285,30 @@ def blocks_of_grid(
     if tuning.grid is not None:
         return min(grid, tuning.grid)
     return 1 if one_block_suffices(arcs) or not device.cooperative else grid
+
+
+def sources_of_launch(device: Device, arcs: int) -> int:
+    """The sources that one launch may search from, a power of two."""
+    return 1 << max(MOST_VISITS // max(arcs, 1), 1).bit_length() - 1 if device.time_limit else 1 << 62
+
+
+def levels_of_launch(device: Device, levels: int) -> int:
+    """How many of these levels one launch may go."""
+    return min(levels, MOST_LEVELS) if device.time_limit else levels
+
+
+def require_end(graph: Graph, device: Device, state: Any) -> None:
+    """Raise `TraversalError` if a launch went as far as it may. ``state`` on the device begins with its levels."""
+    if int(device.host(state[:4]).view(np.int32)[0]) >= MOST_LEVELS:
+        raise too_deep(graph)
+
+
+def too_deep(graph: Graph) -> TraversalError:
+    """The error about a search with more levels than one launch may go."""
+    return TraversalError(
+        f"{graph.name} has more than {MOST_LEVELS:,} levels, and this device ends long kernels, as those with a "
+        "display do: use engine='cpu'"
+    )
 
 
 def passes_over(array_bytes: int, device: Device) -> int:

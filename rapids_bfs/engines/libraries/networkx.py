@@ -9,6 +9,7 @@ import numpy as np
 from ..._core.memory import require_bytes
 from ...adapters.networkx import to_networkx
 from ...graph import Graph
+from ...graph.edge_data import NO_EDGE_DATA
 from ..base import OPTIONAL, Options
 from .base import Library, Tree
 
@@ -22,7 +23,7 @@ class BFSEdges(Tree):
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         require_bytes(graph.num_arcs * BYTES_PER_EDGE, "NetworkX's dicts")
-        self.nx_graph = to_networkx(self.here, labels=False)
+        self.nx_graph = to_networkx(self.here._with(edge_data=NO_EDGE_DATA), labels=False)
 
     def search(self, sources: np.ndarray, options: Options) -> tuple[Any, ...]:
         import networkx as nx

@@ -25,9 +25,13 @@ def host(monkeypatch):
     monkeypatch.setattr(bit_parallel, "WRITE_THREADS", 64)
 
 
-def assert_right(graph, sources, depth_limit=None, seed=0, blocks=3, **tuning):
-    """Distances and their sums, twice, the second time over what the first one left."""
-    traversal = BitParallel(graph, HostDevice(seed, blocks=blocks), replace(SMALL, grid=blocks, **tuning))
+def assert_right(graph, sources, depth_limit=None, seed=0, blocks=3, fitting=None, **tuning):
+    """Distances and their sums, twice, the second time over what the first one left. After the preparation there is
+    memory for rows of ``fitting`` words."""
+    device = HostDevice(seed, blocks=blocks)
+    traversal = BitParallel(graph, device, replace(SMALL, grid=blocks, **tuning))
+    if fitting:
+        device.free_bytes = lambda: traversal._bytes(fitting, 64 * fitting)
     expected = np.array([oracle_distances(graph, [source], depth_limit) for source in sources])
     reached = expected > 0
     harmonic = np.divide(1, expected, out=np.zeros(expected.shape), where=reached).sum(axis=1)
@@ -40,6 +44,7 @@ def assert_right(graph, sources, depth_limit=None, seed=0, blocks=3, **tuning):
         np.testing.assert_array_equal(summary.total, np.where(reached, expected, 0).sum(axis=1))
         np.testing.assert_array_equal(summary.eccentricity, expected.max(axis=1))
         np.testing.assert_allclose(summary.harmonic, harmonic)
+        assert traversal.width <= (fitting or traversal.widest)
 
 
 def within_masks(alpha, k, seeds=range(4)):
@@ -80,6 +85,11 @@ def random_batches(alpha, k):
 @pytest.mark.parametrize("k", [3, 100, 300])  # sources, of one, four and sixteen words
 def test_random_graphs(alpha, k):
     random_batches(alpha, k)
+
+
+@pytest.mark.parametrize("fitting", [1, 4])
+def test_batches_are_narrower_if_there_is_less_memory_than_before(fitting):
+    assert_right(generate("rmat:5"), np.arange(300) % 32, fitting=fitting)
 
 
 def test_bottom_up_and_back():

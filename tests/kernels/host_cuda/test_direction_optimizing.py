@@ -206,6 +206,20 @@ def test_after_a_deep_search(spec, expected):
         assert (search.parameters.deep_chunks > 0) == deep
 
 
+def test_no_other_block_expands_what_one_block_begins(monkeypatch):
+    """The path makes the next search deep, with room in the queue for fewer chunks than one block expands. Block 0 is
+    late to write the source, and no barrier holds the others before its first level."""
+    begins = "if (w.thread == 0) {\n        state->target_level"
+    late = f"for (int i = 0; w.thread == 0 && i < 5000; ++i) __threadfence();\n    {begins}"
+    monkeypatch.setattr(HostDevice, "edits", {"direction_optimizing": ((begins, late),)})
+    ends = np.r_[:69, np.full(300, 70)], np.r_[1:70, 71 + np.arange(300) % 30]
+    tuning = replace(DEEP, deep=10, single_block_chunks=128, capacity=128)
+    search = search_of(as_graph(ends, directed=True), tuning)
+    assert 0 < search.deep_chunks < 1 + 300 // 4 <= search.parameters.single_block_chunks
+    assert_right(search, [0])
+    assert_right(search, [70])
+
+
 @pytest.mark.parametrize("grid", [1, 3])
 def test_blocks_that_are_too_few_or_too_many_do_not_go_ahead(grid, monkeypatch):
     monkeypatch.setattr(direction_optimizing, "MOST_BLOCKS", 2)

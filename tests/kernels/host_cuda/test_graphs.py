@@ -9,7 +9,7 @@ import pytest
 from host_faults import Fault, assert_seen
 from oracle import random_graph
 
-from rapids_bfs import bfs, validation
+from rapids_bfs import InputError, bfs, validation
 from rapids_bfs._core.csr import host as host_csr
 from rapids_bfs._core.csr import host_filter
 from rapids_bfs.generators import DRAWN, drawn
@@ -105,6 +105,36 @@ def test_ids_are_renamed_as_they_are_placed():
             counts = device_csr.count([(sources.astype(np.int64), targets)], n, len(sources))
             found = device_csr.place([(sources.astype(np.int64), targets.astype(np.int64))], counts, rank=rank)
             assert_same_rows(found, rows(sources, rank[targets], n))
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+@pytest.mark.parametrize(
+    ("end", "id"),
+    [(end, id) for end in (0, 1) for id in (-1, 70, 1 << 30)] + [(0, 5), (0, 0), (1, 0)],
+    ids=str,
+)
+def test_edges_that_change_between_two_passes(end, id, mirror):
+    """No kernel leaves its arrays, and the graph is refused. Vertex 0 had no edges, so no rank."""
+    rng = np.random.default_rng(1)
+    edges = rng.integers(1, 70, (2, 400))
+    edges[0, 7], edges[1, 7] = 1, 2
+    changed = edges.copy()
+    changed[end, 7] = id
+    counts = device_csr.count([edges], 70, 400, mirror=mirror)
+    present = np.zeros(70, bool)
+    device_csr.mark(changed[end], present)
+    device_csr.count([changed], 70, 400, mirror=mirror)
+    for rank in (None, np.r_[-1, :69]):
+        if (end, id, rank is None, mirror) == (1, 0, True, False):
+            continue  # another target of n vertices
+        for place in (lambda ends, *given, **how: device_csr.place([ends], *given, **how), by_order):
+            place(edges, counts, mirror=mirror, rank=rank)
+            with pytest.raises(InputError, match="changed while they were read"):
+                place(changed, counts, mirror=mirror, rank=rank)
+
+
+def by_order(ends, counts, *, mirror, rank):
+    device_csr.place_in_order(*ends, counts, mirror=mirror, rank=rank)
 
 
 def test_rows_of_every_size_are_sorted():
@@ -272,16 +302,20 @@ FAULTS = {
         ),
         "asymmetry: only the first rows of a window": Fault("if (last >= end) break;", "break;", test_symmetry),
         "mark: the last id": Fault(
-            "present[ids[i]] = true;", "if (i + 1 < count) present[ids[i]] = true;", test_edge_lists
+            "if (is_index(id, n)) present[id] = true;",
+            "if (is_index(id, n) && i + 1 < count) present[id] = true;",
+            test_edge_lists,
         ),
         "count: self-loops twice": Fault(
-            "add(counts, v, inside && u != v);", "add(counts, v, inside);", test_edge_lists
+            "inside && u != v && is_index(v, n)", "inside && is_index(v, n)", test_edge_lists
         ),
         "place: one cursor for a whole warp": Fault(
             "__shfl_sync(ALL, place, 0) + lane_id()", "__shfl_sync(ALL, place, 0)", test_edge_lists
         ),
         "place: targets that are not renamed": Fault(
-            "rank ? rank[v] : static_cast<Vertex>(v)", "static_cast<Vertex>(v)", test_ids_are_renamed_as_they_are_placed
+            "known ? rank ? rank[v] : static_cast<Vertex>(v) : -1",
+            "known ? static_cast<Vertex>(v) : -1",
+            test_ids_are_renamed_as_they_are_placed,
         ),
         "expand: the row before": Fault(
             "sources[place] = static_cast<Vertex>(row);", "sources[place] = row - 1;", test_graphs_are_changed

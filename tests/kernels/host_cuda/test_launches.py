@@ -1,18 +1,19 @@
 """Searches that a device refuses to launch, or cannot do in one launch, on the host."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from emulator import emulate
-from host_device import HostDevice
+from host_device import HostDevice, HostKernel
 from oracle import assert_answer, expected_distances, random_graph, random_options
 from search_on_host import assert_right, assert_written, host, search_of  # noqa: F401 - a fixture
 from tunings import TUNINGS
 
 from rapids_bfs import as_graph
 from rapids_bfs.engines import Options
-from rapids_bfs.engines.gpu import deterministic, persistent
+from rapids_bfs.engines.gpu import betweenness, bit_parallel, deterministic, neighborhoods, persistent
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
@@ -38,6 +39,50 @@ def test_what_a_device_cannot_do_in_one_launch_goes_by_levels(cooperative, time_
         too_deep = time_limit and depth >= 2
         with pytest.raises(TraversalError, match=r"2 levels.*engine='cpu'") if too_deep else nullcontext():
             assert_answer(search.run(np.array([0]), Options(deterministic=True)), [0])
+
+
+def distances_of_a_batch(graph, sources, device):
+    found = np.empty((len(sources), graph.num_vertices), np.int32)
+    tuning = replace(bit_parallel.DEFAULT, threads=64, grid=2)
+    bit_parallel.BitParallel(graph, device, tuning).distances(sources, None, found)
+    return found
+
+
+def sums(graph, sources, device):
+    brandes = betweenness.Brandes(graph, device, replace(betweenness.DEFAULT, threads=64, grid=2))
+    return brandes.scores(sources, np.ones(graph.num_vertices, bool), True, False)
+
+
+def distances_in_neighborhoods(graph, sources, device):
+    tuning = replace(neighborhoods.DEFAULT, threads=64, blocks=1)
+    search, found = neighborhoods.Neighborhoods(graph, device, "out", tuning), []
+    while len(found) < len(sources):
+        bounds, _, distances = search.search(sources[len(found) :], 1 << 20)
+        found += np.split(distances, bounds[1:-1])
+    return found
+
+
+@pytest.mark.parametrize("operation", [distances_of_a_batch, sums, distances_in_neighborhoods])
+def test_launches_are_short_where_the_driver_ends_long_ones(operation, monkeypatch):
+    """They have few sources, and a graph of too many levels is refused."""
+    emulate(monkeypatch, bit_parallel, betweenness, neighborhoods)
+    monkeypatch.setattr(bit_parallel, "WRITE_THREADS", 64)
+    star, sources = generate("star:41"), np.arange(10)
+    expected = operation(star, sources, HostDevice())
+    monkeypatch.setattr(persistent, "MOST_LEVELS", 4)
+    monkeypatch.setattr(persistent, "MOST_VISITS", 7 * star.num_arcs)
+    monkeypatch.setattr(HostDevice, "time_limit", True)
+    sizes, launcher = [], HostKernel.launcher
+
+    def noting(self, *how, **more):
+        launch = launcher(self, *how, **more)
+        return lambda: (sizes.append(how[4].k), launch())
+
+    monkeypatch.setattr(HostKernel, "launcher", noting)
+    np.testing.assert_allclose(operation(star, sources, HostDevice()), expected)
+    assert set(sizes) == {4, 2}
+    with pytest.raises(TraversalError, match=r"more than 4 levels.*engine='cpu'"):
+        operation(generate("path:30"), sources[:1], HostDevice())
 
 
 def isolated_and_not():

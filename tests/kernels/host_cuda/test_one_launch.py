@@ -155,7 +155,7 @@ def test_the_trace_says_which_search_it_was():
 def test_where_there_are_no_windows_it_goes_by_steps(monkeypatch, size, windows, refused):
     """What partitions prepare, on one device that they share."""
     whole = generate("rmat:6")
-    here = Location("host", "boot", "process", 1, 0, "0000:00:00.0")
+    here = Location("host", "boot", "process", 1, 0, "0000:00:00.0", "uuid")
     monkeypatch.setattr(Location, "here", lambda: here)
     monkeypatch.setattr(one_launch, "CuPyDevice", lambda own_stream: HostDevice(0, blocks=2 * size))
     monkeypatch.setattr(one_launch, "DevicePartition", lambda *given: DevicePartition(*given, SMALL))
@@ -199,9 +199,26 @@ class Asynchronous(HostDevice):
             self.under_way.join()
 
 
-def in_one_thread(whole, size, seed):
+class Occupied(Asynchronous):
+    """Once, its kernel begins when that of another device has ended."""
+
+    before, begun = None, 0
+
+    def begin(self, launch, copied):
+        other, self.before = self.before, None
+        super().begin(partial(self.begin_after, other, self.begun, launch) if other else launch, copied)
+        self.begun += 1
+
+    @staticmethod
+    def begin_after(other, begun, launch):
+        while other.begun == begun or other.under_way.is_alive():
+            sleep(0.01)
+        launch()
+
+
+def in_one_thread(whole, size, seed, kind=Asynchronous):
     """A graph whose partitions one thread launches."""
-    graph = on_devices(whole, size, seed, in_one_launch(), Asynchronous, timeout=600.0)
+    graph = on_devices(whole, size, seed, in_one_launch(), kind, timeout=600.0)
     graph.transport = search.ONE_LAUNCH
     return graph
 
@@ -297,6 +314,18 @@ def test_an_absent_part_is_named_in_one_thread():
     with missing, impatient(graph.partitions[0]), pytest.raises(TraversalError, match=says):
         bfs(graph, 1)
     assert_finds(graph, whole, [1])
+
+
+@pytest.mark.parametrize("occupied", [0, 1])
+def test_a_search_whose_kernels_cannot_run_together_at_once(occupied, monkeypatch):
+    """NCCL's kernel runs on one device and waits for its own on the other, which has no room while ours waits there."""
+    monkeypatch.setattr(one_launch, "STARTING", 0.5)
+    whole = generate("rmat:6")
+    graph = in_one_thread(whole, 2, 0, Occupied)
+    devices = [partition.cache["search"].device for partition in graph.partitions]
+    for _ in range(2):
+        devices[occupied].before = devices[1 - occupied]
+        assert_finds(graph, whole, [1])
 
 
 def test_absent_part():
