@@ -21,8 +21,8 @@ from .record import ROOT, Record, about
 from .tables import Table
 from .timing import in_fair_turns, summary
 
-LEAST = 3  # runs of each call, unless they take LONG
-LONG = 2.0  # seconds
+MIN_RUNS = 3  # runs of each call, unless they take LONG_S
+LONG_S = 2.0
 COUNT = "import os\nwhile os.getppid() == {}: pass"  # ends with its parent, whatever ends that
 
 
@@ -79,7 +79,7 @@ def measure_here(states: list[str], seconds: float, only: str, gapbs: str) -> It
 def _answers(runs, cores, seconds):
     """A row for each engine, without the columns that name the question."""
     with busy_cores(cores):
-        times = in_fair_turns(runs, seconds, LEAST, LONG, failed=lambda name, error: say(f"{name}: {error!r}"))
+        times = in_fair_turns(runs, seconds, MIN_RUNS, LONG_S, failed=lambda name, error: say(f"{name}: {error!r}"))
     for name, ms in times.items():
         facts = summary(ms)
         named = {"best_ms": "min", "low_ms": "low", "median_ms": "median", "high_ms": "high"}

@@ -12,7 +12,7 @@ import numpy as np
 from rapids_bfs import as_graph, bfs, load, validate
 from rapids_bfs._core.cuda.arrays import CUDA
 from rapids_bfs._core.machine import links, nccl_version
-from rapids_bfs.comparison.distributed import _drawn_degrees, _reached_edges
+from rapids_bfs.comparison.graph500 import _drawn_degrees, _reached_edges
 from rapids_bfs.comparison.runner import sample_sources
 from rapids_bfs.distributed.cuda import DevicePartition, DeviceSearch
 from rapids_bfs.distributed.launchers import ordinal
@@ -25,13 +25,12 @@ from .cases import Case, expect, say
 from .record import Record
 from .tables import Table, code, middle, span
 from .timing import clock, one_by_one
-from .worker_variables import set_variables
 
 GRAPHS = ("rmat:24", "rmat:28", "rmat:26", "urand:24", "grid:1024", "urand:27")
 ROOTS = {"rmat": 64}  # others: 16
 WARM_S = 0.1
-SLOW = 0.1  # seconds of a validation; after slower ones only FEW answers are validated
-FEW = 8
+SLOW_VALIDATION_S = 0.1  # seconds of a validation; after slower ones only MAX_SLOW_VALIDATIONS answers are validated
+MAX_SLOW_VALIDATIONS = 8
 NCCL = "NCCL"
 
 
@@ -98,7 +97,7 @@ def _searched(run, graph, roots):
         each, result = clock(partial(run, root))
         between.append(1e3 * each)
         found.append((result.num_reached, result.depth))
-        if validated < FEW or took < SLOW:
+        if validated < MAX_SLOW_VALIDATIONS or took < SLOW_VALIDATION_S:
             took, verdict = clock(partial(validate, graph, result))
             expect(verdict, f"from {root}")
             validated += 1
@@ -150,38 +149,26 @@ COLUMNS = ("source", "target")
 CHECKED = 4  # answers
 
 
-def dask(graph="rmat:26", *, sources=16, hosts=1) -> Iterator[Record]:
+def dask(graph="rmat:26", *, sources=16) -> Iterator[Record]:
     """Each worker generates its share of the edges as a frame of two columns. The graph is undirected; ours keeps
     duplicate edges, cuGraph's drops them. Each library first builds and searches a small graph, which starts its
     communicator and compiles its kernels. Then it builds the graph twice: once to measure memory, once to measure time.
-    The peak is the frame and the most device memory taken during the build, by the driver's count or RMM's.
-
-    With several ``hosts``, NCCL treats the workers as processes on that many hosts and connects them by sockets."""
+    The peak is the frame and the most device memory taken during the build, by the driver's count or RMM's."""
     from dask_cuda import LocalCUDACluster
     from distributed import Client
 
     with LocalCUDACluster(protocol="tcp", dashboard_address=None) as cluster, Client(cluster) as client:
-        if hosts > 1:
-            put_on_hosts(client, hosts)
         small, _ = _frame(client, "rmat:10")
         frame, edges = _frame(client, graph)
         frame_bytes = sum(dtype.itemsize for dtype in frame.dtypes)
         rows: Record = {}
         facts = {"workers": len(client.nthreads()), "device": CUDA, "links": links(), "nccl": nccl_version()}
-        facts["hosts"] = hosts
         reached: dict[int, int] = {}
         for name, measure in {"rapids_bfs": _ours, "cugraph.dask": _theirs}.items():
             say(name)
             row = rows[name] = measure(client, frame, small, sources, reached)
             row["peak_bytes_per_edge"] = row["peak_bytes"] / edges + frame_bytes
             yield {"graph": graph, "edges": edges, **facts, "rows": rows}
-
-
-def put_on_hosts(client, hosts) -> None:
-    """Make NCCL treat the workers as processes on several hosts, without shared memory or NVLink."""
-    apart = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
-    for rank, worker in enumerate(sorted(client.nthreads())):
-        set_variables(client, apart | {"NCCL_HOSTID": f"host{rank % hosts}"}, [worker])
 
 
 def _drawn(spec, rank, size) -> Any:

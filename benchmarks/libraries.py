@@ -32,8 +32,8 @@ with suppress(ImportError):
 
 SOURCES = 16  # of searches, in turn
 ASKED = 64  # vertices or pairs in a question about several
-OFTEN = 100  # times that a question about a tiny graph is asked in a run
-FEW_ARCS = 1 << 22  # building other libraries' graphs takes seconds for more
+CALLS_PER_RUN = 100  # times that a question about a tiny graph is asked in a run
+MAX_ARCS = 1 << 22  # building other libraries' graphs takes seconds for more
 SPINNING = "GAPBS, spinning"  # its threads, where they wait
 DISTANCES = {"networkit": "networkit, distances", "rustworkx": "rustworkx, distances"}
 DISTANCES |= {"GAPBS": "GAPBS, parents", SPINNING: "GAPBS, parents, spinning"}
@@ -46,7 +46,7 @@ class Others:
         self.folder, self.gapbs, self.graphs = folder, gapbs, {}
         if gapbs:
             graph.save(folder / "graph.sg")
-        if graph.num_arcs > FEW_ARCS:
+        if graph.num_arcs > MAX_ARCS:
             return
         n, ends = graph.num_vertices, graph.vertex_pairs()
         if igraph:
@@ -124,7 +124,7 @@ def tiny(graph, others):
             names=DISTANCES,
         )
     )
-    return {name: lambda run=run: [run() for _ in range(OFTEN)] for name, run in once.items()}
+    return {name: lambda run=run: [run() for _ in range(CALLS_PER_RUN)] for name, run in once.items()}
 
 
 def paths(graph, others):
@@ -209,7 +209,7 @@ FEW = {f"{ASKED} paths": paths, f"2 hops of {ASKED}": hops, "components": compon
 WHOLE = {"components": components, "diameter": diameter}
 SOME = {f"betweenness from {ASKED}": betweenness}
 QUESTIONS = [
-    ("karate", {f"{OFTEN} searches by bfs()": tiny}),
+    ("karate", {f"{CALLS_PER_RUN} searches by bfs()": tiny}),
     ("moby", {"search": search}),
     ("rmat:20", {"search": search}),
     ("urand:20", {"search": search}),

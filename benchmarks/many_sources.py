@@ -19,7 +19,7 @@ from .timing import clock, device_wait, one_by_one, repeated
 SEED = 1
 WORD = 64
 SIZES = (64, 256, 1024)  # of batches
-MOST_DISTANCES = 1 << 32  # of a batch
+MAX_DISTANCES = 1 << 32  # of a batch
 ROUNDS = 5
 DISTANCES = Options(predecessors=False)
 
@@ -50,7 +50,7 @@ def _batches(graph, name) -> Iterator[Record]:
     prepared, several = clock(partial(choice.batch_traversal, graph))
     sources = np.random.default_rng(SEED).choice(np.flatnonzero(to_host(graph.degrees)), max(SIZES))
     for k in SIZES:
-        if k * graph.num_vertices > MOST_DISTANCES:
+        if k * graph.num_vertices > MAX_DISTANCES:
             break
         say(f"{graph.name}, {name}, {k} sources")
         some = sources[:k]
@@ -91,7 +91,7 @@ def batch_table(record: Record) -> Table:
     )
 
 
-FEW = 32  # sources of cuGraph, whose time is scaled up
+CUGRAPH_SOURCES = 32  # sources of cuGraph, whose time is scaled up
 
 
 def closeness(graphs=("wordnet", "rmat:20"), *, engine="cupy") -> Iterator[Record]:
@@ -106,9 +106,9 @@ def closeness(graphs=("wordnet", "rmat:20"), *, engine="cupy") -> Iterator[Recor
         seconds, found = clock(partial(bfs_batch, graph, keep="summary", engine=engine))
         row: Record = {"graph": spec, "vertices": n, "arcs": graph.num_arcs, "seconds": seconds}
         if package_missing("cugraph") is None:
-            sources = np.sort(np.random.default_rng(SEED).choice(n, FEW, replace=False))
+            sources = np.sort(np.random.default_rng(SEED).choice(n, CUGRAPH_SOURCES, replace=False))
             row["cugraph_s"], totals = _totals_by_cugraph(graph, sources)
-            row["cugraph_s"] *= n / FEW
+            row["cugraph_s"] *= n / CUGRAPH_SOURCES
             expect(totals == found.total[sources].tolist(), f"the sums of {spec}")
         rows.append(row)
         yield {"graphs": rows}
@@ -138,7 +138,7 @@ def closeness_table(record: Record) -> Table:
     )
 
 
-ENOUGH_S = 5.0  # after which nothing is run again
+MAX_REPEATED_S = 5.0  # after which nothing is run again
 SPECS = ("karate,0", "ba:2000,0", "ba:20000,0", "rmat:20,64", "rmat:20,256", "grid:400,64", "grid:400,1024")
 ARCS_ON_CPU = 1 << 30  # times sources, at most; the CPU's time is scaled up
 OF_CUGRAPH = {"ba": 100, "rmat": 16, "grid": 4}  # sources, at most
@@ -166,7 +166,7 @@ def betweenness(graphs=SPECS, *, engines=("cpu", "cupy")) -> Iterator[Record]:
 
 def _best(call, rounds):
     """Seconds of the fastest run after the first, and the result."""
-    times, found = repeated(call, 1 + rounds, enough_s=ENOUGH_S)
+    times, found = repeated(call, 1 + rounds, enough_s=MAX_REPEATED_S)
     return min(times[1:] or times), found
 
 

@@ -18,7 +18,7 @@ from .tables import Table, code, figure, span
 
 RATES = Path(__file__).with_name("rates.toml")
 EDGE_FACTOR, HOST = 16, 8  # edges a vertex, GPUs a host
-MOST = 2 * EDGE_FACTOR  # of any figure: a pair for each arc
+MAX_PER_VERTEX = 2 * EDGE_FACTOR  # of any figure: a pair for each arc
 ID = 4  # bytes when counted; twice as many from 2**31 vertices on
 ARC, VERTEX = 8, 68  # bytes of memory, see the guide's limits
 SMALLEST, LARGEST = 30, 40  # scales, on 1 to 1,024 hosts
@@ -109,7 +109,7 @@ def fits(rows: Sequence[Record]) -> list[Record]:
             values = [by_scale[scale] for scale in known]
             line = np.polyfit(known, np.log(values), 1) if trend else [log(np.mean(values))]
             scales = last, *range(SMALLEST, LARGEST + 1)
-            at = {str(scale): min(exp(np.polyval(line, scale)), MOST) for scale in scales}
+            at = {str(scale): min(exp(np.polyval(line, scale)), MAX_PER_VERTEX) for scale in scales}
             found.append({"kind": kind, "figure": name, "means": list(by_scale.values()), "at": at})
             found[-1] |= {"scales": list(by_scale), "fitted": at[str(last)]}
     return found
@@ -179,7 +179,7 @@ def cost(design: Design, scale: int, gpus: int, each: dict[str, float], rate: di
         "moving": max(moved.network / rate["nic"], moved.nvlink / rate["nvlink5" if rack else "nvlink"]),
         "waiting": each["levels"] * level + messages * rate["message_s"] + moved.chained_s,
     }
-    total, memory = sum(seconds.values()), own * (MOST * ARC + VERTEX) + moved.bitmap
+    total, memory = sum(seconds.values()), own * (MAX_PER_VERTEX * ARC + VERTEX) + moved.bitmap
     facts = {"design": design.name, "scale": scale, "gpus": gpus, **moved._asdict(), "seconds": seconds}
     facts |= {"total_s": total, "TEPS": EDGE_FACTOR * 2.0**scale / total, "memory": memory}
     return facts | {"fits": memory <= rate["memory_gb200" if rack else "memory_h200"]}

@@ -32,8 +32,7 @@ REPEATS = 3  # of a build
 SEED = 1
 THEIRS = ("cugraph", "pylibcugraph", "pylibcugraph:direction-optimizing")
 OURS = ("drop-in", "bfs()", "cupy")
-CALLS = 200  # of each on karate
-FAR = np.iinfo(np.int32).max
+UNREACHED = np.iinfo(np.int32).max
 
 
 def start_pool():
@@ -93,7 +92,7 @@ def cugraph(graphs=GRAPHS, *, sources=32, pool=True) -> Iterator[Record]:
     its frame; on our graph, `rapids_bfs.bfs` and a prepared search of the engine cupy."""
     if pool:
         start_pool()
-    karate, rows = _karate(), []
+    rows = []
     for spec in graphs:
         kind = spec.partition(":")[0]
         count = SOURCES.get(kind, sources)
@@ -102,22 +101,7 @@ def cugraph(graphs=GRAPHS, *, sources=32, pool=True) -> Iterator[Record]:
         rows.append(_searches(spec, frame, None, *counts))
         if rows[-1]["vertices"] < n:
             rows.append(_searches(spec + ALL_IDS, frame, n, *counts))
-        found = {"graphs": rows, "geometric_means": _geometric_means(rows), "karate_us": karate}
-        yield {"section": "pool" if pool else "no pool"} | found
-
-
-def _karate() -> dict[str, float]:
-    """Median microseconds of a call on 34 vertices."""
-    import cugraph
-
-    graph, wait = karate_graph(), device_wait()
-    prepared = as_graph(nx.karate_club_graph()).to("cuda")
-    calls = {
-        "cugraph.bfs": partial(cugraph.bfs, graph, 0),
-        "rapids_bfs.cugraph.bfs": partial(drop_in.bfs, graph, 0),
-        "rapids_bfs.bfs": partial(bfs, prepared, 0, engine="cupy"),
-    }
-    return {name: 1e3 * median(one_by_one([call] * (5 + CALLS), wait=wait)[5:]) for name, call in calls.items()}
+        yield {"section": "pool" if pool else "no pool", "graphs": rows, "geometric_means": _geometric_means(rows)}
 
 
 def _searches(name, frame, n, count, count_of_theirs) -> Record:
@@ -158,12 +142,12 @@ def _searches(name, frame, n, count, count_of_theirs) -> Record:
 
 
 def _same_answers(found) -> bool:
-    """Do all answers have the same distances?"""
+    """Return True if all answers have the same distances."""
     import cupy
 
     expected = found["cugraph"].sort_values("vertex")["distance"].values
     answers = [found["drop-in"]["distance"].values]
-    answers.append(cupy.where(found["bfs()"].distances < 0, FAR, found["bfs()"].distances))
+    answers.append(cupy.where(found["bfs()"].distances < 0, UNREACHED, found["bfs()"].distances))
     for name in THEIRS[1:]:
         distances, _, vertices = found[name]
         answers.append(distances[cupy.argsort(vertices)])

@@ -3,7 +3,6 @@
 import gc
 import json
 import os
-import resource
 import sys
 import time
 from collections.abc import Iterator
@@ -28,40 +27,33 @@ from .timing import clock, summary
 WORKERS = 2
 SHARES = 4  # of the frame, on each worker
 TRACED = 4  # searches whose bytes are counted
-PART_BYTES = 32 << 20  # of the large frame
-EDGE_BYTES = 16
 ONE, SEVERAL = "one process", "workers"
 
 
-def workers(graphs=("rmat:20", "urand:20"), *, builds=7, sources=32, large="urand:24", limit="3GB") -> Iterator[Record]:
+def workers(graphs=("rmat:20", "urand:20"), *, builds=7, sources=32) -> Iterator[Record]:
     """Two workers of one core each, and one process on the same two cores, which the client shares. Both have the edges
-    in frames of pandas, two columns of int64; builds and searches take turns. Then workers with a memory limit build
-    the ``large`` graph, unless its name is empty, from a frame that Dask computes meanwhile."""
-    options = {"graphs": graphs, "builds": builds, "sources": sources, "large": large, "limit": limit}
+    in frames of pandas, two columns of int64; builds and searches take turns."""
+    options = {"graphs": graphs, "builds": builds, "sources": sources}
     yield from on_cores("benchmarks.workers", options, sorted(os.sched_getaffinity(0))[:WORKERS])
 
 
-def measure_here(graphs: list[str], builds: int, sources: int, large: str, limit: str) -> Iterator[Record]:
+def measure_here(graphs: list[str], builds: int, sources: int) -> Iterator[Record]:
     """Measure on the cores of this process."""
     record: Record = {"workers": WORKERS, "graphs": []}
-    with _cluster(0) as client:
+    with _cluster() as client:
         kept = as_graph(_persisted(client, "rmat:10"), directed=False)  # its ranks serve all graphs
         for spec in graphs:
             record["graphs"].append(_row(client, spec, builds, sources))
             yield record
         del kept
-    if large:
-        with _cluster(limit) as client:
-            record["large"] = _large(client, large) | {"limit": limit}
-        yield record
 
 
 @contextmanager
-def _cluster(limit: Any) -> Iterator[Any]:
+def _cluster() -> Iterator[Any]:
     """The client of workers, each on a core of its own."""
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": WORKERS, "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": limit}
+    options = {"n_workers": WORKERS, "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         for worker, core in zip(sorted(client.nthreads()), sorted(os.sched_getaffinity(0)), strict=False):
             client.run(_stay_on, core, workers=[worker])
@@ -79,16 +71,13 @@ def _drawn(share: int, spec: str, shares: int) -> pd.DataFrame:
     return pd.DataFrame({"source": source.astype(np.int64), "target": target.astype(np.int64)})
 
 
-def _frame(spec: str, shares: int) -> Any:
-    import dask.dataframe as dd
-
-    return dd.from_map(_drawn, range(shares), spec=spec, shares=shares, meta=_drawn(0, "rmat:4", 1 << 6)[:0])
-
-
 def _persisted(client: Any, spec: str) -> Any:
+    """The edges as a Dask frame, shared out evenly among the workers."""
+    import dask.dataframe as dd
     from distributed import wait
 
-    frame = _frame(spec, WORKERS * SHARES).persist()
+    shares = WORKERS * SHARES
+    frame = dd.from_map(_drawn, range(shares), spec=spec, shares=shares, meta=_drawn(0, "rmat:4", 1 << 6)[:0]).persist()
     wait(frame)
     client.rebalance(frame)
     return frame
@@ -155,27 +144,6 @@ def _row(client: Any, spec: str, builds: int, sources: int) -> Record:
 def _cpu_s(client: Any) -> float:
     """CPU seconds of all processes, which do not depend on what else the machine runs."""
     return time.process_time() + sum(client.run(time.process_time).values())
-
-
-def _large(client: Any, spec: str) -> Record:
-    """Seconds, and the most memory that a worker took."""
-    say(f"{spec}: a large frame")
-    nbytes = RandomEdges(spec, CPU).drawing.m * EDGE_BYTES
-    seconds, graph = clock(partial(as_graph, _frame(spec, -(-nbytes // PART_BYTES)), directed=False))
-    result = bfs(graph, 0)
-    expect(validate(graph, result), f"{spec} from 0")
-    return {
-        "graph": spec,
-        "frame_bytes": nbytes,
-        "vertices": graph.num_vertices,
-        "build_s": seconds,
-        "reached": result.num_reached,
-        "peak_bytes": list(client.run(_peak_bytes).values()),
-    }
-
-
-def _peak_bytes() -> int:
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def workers_table(record: Record) -> Table:

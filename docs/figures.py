@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import rapids_bfs
-from rapids_bfs.report.palette import BLUE, GREY, LINES, ORANGE
+from rapids_bfs.report.drawing import BLUE, GREY, LINES, ORANGE
 
 ROOT = Path(__file__).parents[1]
 IMAGES = Path(__file__).parent / "images"

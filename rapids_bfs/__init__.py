@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from .algorithms.shortest_paths import shortest_paths as shortest_paths
     from .algorithms.validate import validate as validate
     from .comparison.records import Comparison as Comparison
+    from .comparison.records import SuiteComparison as SuiteComparison
     from .comparison.runner import compare as compare
-    from .comparison.suite_record import SuiteComparison as SuiteComparison
     from .comparison.suite_runner import compare_suite as compare_suite
     from .graph import Graph as Graph
     from .loading import as_graph as as_graph
@@ -72,7 +72,7 @@ _HOMES = {
     "Neighborhoods": "algorithms.neighborhoods",
     "ShortestPathDAG": "algorithms.all_shortest_paths",
     "ShortestPaths": "algorithms.shortest_paths",
-    "SuiteComparison": "comparison.suite_record",
+    "SuiteComparison": "comparison.records",
     "all_shortest_paths": "algorithms.all_shortest_paths",
     "as_graph": "loading",
     "betweenness": "algorithms.betweenness",

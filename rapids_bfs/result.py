@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ._core import notebook, rapids
+from ._core import rapids
 from ._core.arguments import quoted
 from ._core.cuda.arrays import CPU, checked_device, finish, moved, on_device, to_host
-from ._core.formatting import counted
+from ._core.formatting import counted, html_table
 from .adapters import RESULT_COLUMNS
 from .adapters.arrow import frame
 from .errors import InputError
@@ -102,7 +102,7 @@ class Distances:
     def _repr_html_(self: Any) -> str:
         n = counted(self.graph.num_vertices, "vertex", "vertices")
         rows = [(distance, f"{vertices:,}") for distance, vertices in enumerate(self.level_sizes.tolist())]
-        return notebook.table(rows, ("distance", "vertices"), f"{self.graph.name}: {self.num_reached:,} of {n} reached")
+        return html_table(rows, ("distance", "vertices"), f"{self.graph.name}: {self.num_reached:,} of {n} reached")
 
 
 @dataclass(frozen=True, eq=False, init=False)

@@ -1,10 +1,13 @@
-"""Figures in words: counts with their noun, times, sizes and ratios, with three digits."""
+"""Figures in words: counts with their noun, times, sizes and ratios, with three digits; tables of them in HTML."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from html import escape
 from math import floor, log10
 
 MAX_DECIMALS = 6
+MAX_ROWS = 60  # of a table; of a longer one the first and the last rows are shown
 BYTES = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
@@ -54,3 +57,24 @@ def size(count: int) -> str:
 def mebibytes(count: int | None) -> str:
     """Bytes in MiB; empty for None."""
     return "" if count is None else number(count / 2**20)
+
+
+def html_table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), caption: str = "") -> str:
+    """A table in plain HTML, which a notebook's own style makes light or dark. A row's first cell is its heading."""
+    if len(rows) > MAX_ROWS:
+        half = MAX_ROWS // 2
+        rows = [*rows[:half], ["\N{HORIZONTAL ELLIPSIS}"] * len(rows[0]), *rows[-half:]]
+    heads = "".join(f'<th scope="col">{html_text(each)}</th>' for each in head)
+    body = "".join(
+        f'<tr><th scope="row">{html_text(first)}</th>{"".join(f"<td>{html_text(each)}</td>" for each in others)}</tr>\n'
+        for first, *others in rows
+    )
+    return (
+        f"<table>\n<caption>{html_text(caption)}</caption>\n"
+        f"{f'<thead><tr>{heads}</tr></thead>' if head else ''}<tbody>\n{body}</tbody>\n</table>"
+    )
+
+
+def html_text(shown: object) -> str:
+    """``shown``, which a user may have named, as one escaped line of HTML."""
+    return escape(printable(str(shown)))

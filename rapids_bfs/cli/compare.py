@@ -178,7 +178,8 @@ def _compare_graph(
     """Compare on one graph."""
     from ..comparison.runner import compare as run_comparison
     from ..comparison.runner import planned
-    from ..report.table import comparison_table
+    from ..report.documents import in_terminal
+    from ..report.table import comparison_tables
 
     given.check_outputs(force, **outputs)
     planned(source, **asked)
@@ -191,7 +192,7 @@ def _compare_graph(
     _finish(
         comparison,
         outputs,
-        comparison_table(comparison.to_dict(), wide=wide, hint=HINT),
+        in_terminal(comparison_tables(comparison.to_dict()), wide=wide, hint=HINT),
         "none of these engines could run: 'rapids-bfs info' shows what each needs",
     )
 
@@ -208,7 +209,8 @@ def _compare_suite(
 ) -> None:
     """Compare on the graphs of a suite; progress goes to standard error."""
     from ..comparison.suite_runner import compare_suite
-    from ..report.suite import suite_table
+    from ..report.documents import in_terminal
+    from ..report.suite import suite_tables
 
     check_outputs({} if keep is None else {"--keep": keep}, force, **outputs)
     found = with_progress(
@@ -224,11 +226,11 @@ def _compare_suite(
         ),
         remaining=True,
     )
-    everything = wide or not table_console(*outputs.values()).is_terminal
+    wide = wide or not table_console(*outputs.values()).is_terminal
     _finish(
         found,
         outputs,
-        suite_table(found.to_dict(), everything=everything, hint=HINT),
+        in_terminal(suite_tables(found.to_dict()), wide=wide, hint=HINT),
         f"none of the graphs of {found.suite} could be compared",
     )
     if found.failed:

@@ -1,16 +1,20 @@
-"""The records of a comparison: each search's time and verdict, as a table, files and plots."""
+"""The records of comparisons, on one graph and over a suite: tables, files and plots of times and verdicts."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Hashable, Iterator, Mapping
+import os
+import shlex
+import sys
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from io import TextIOWrapper
 from os import PathLike
 from pathlib import Path
-from statistics import harmonic_mean, median
+from statistics import geometric_mean, harmonic_mean, median
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,11 +25,16 @@ from .._core.machine import versions as installed
 from ..adapters._file import replacing
 from ..adapters.arrow import frame
 from ..graph import Graph
+from ..report.console import as_text
+from ..report.documents import Tables, in_notebook, in_terminal, latex, markdown
+from ..report.page import page
+from ..report.plots import plot_comparison, plot_suite
+from ..report.suite import plain_table, suite_page, suite_tables
+from ..report.table import comparison_tables
 from ..trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
 
 FIGURES = {  # fields of a `Run`, and the dtypes of their columns
     **{"ms": np.float64, "reached": np.int64, "depth": np.int64, "edges": np.int64},
@@ -33,13 +42,30 @@ FIGURES = {  # fields of a `Run`, and the dtypes of their columns
 }
 COSTS = ("prepare_ms", "warmup_ms", "edges_ms", "prepare_bytes", "run_bytes")  # fields of an `EngineRuns`
 SUMMARIES = ("run_ms", "median_ms", "reached", "depth", "teps_harmonic_mean")
-
+SUITE_COLUMNS = {  # columns of a suite's frame, the fields of its records, and their dtypes
+    **{"graph": ("graph", object), "vertices": ("vertices", np.int64), "edges": ("edges", np.int64)},
+    **{"engine": ("engine", object), "ms": ("median_ms", np.float64), "teps": ("teps_harmonic_mean", np.float64)},
+    **{"speed_up": ("ratio_to_baseline", np.float64), "prepare_ms": ("prepare_ms", np.float64)},
+    **{"warmup_ms": ("warmup_ms", np.float64), "depth": ("depth", np.int64), "valid": ("valid", np.bool_)},
+}
 
 Progress = Callable[[int, int, str], None]  # called with the steps done, their total and the next step
+Row = dict[str, Any]  # of a graph of a suite: its name, why it failed or None, and its comparison or None
 
 
 def quiet(done: int, total: int, doing: str) -> None:
     """A `Progress` that does nothing."""
+
+
+def now() -> str:
+    """The time, as ISO 8601 writes it, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def command_line() -> str:
+    """The command line of this process, without the program's folder."""
+    program = os.path.basename(sys.argv[0]) or "python"
+    return shlex.join(["rapids-bfs" if program == "__main__.py" else program, *sys.argv[1:]])
 
 
 @dataclass(frozen=True)
@@ -93,7 +119,7 @@ class EngineRuns:
 
     @property
     def valid(self) -> bool | None:
-        """Is every answer right? None without answers."""
+        """Whether every answer is right; None without answers."""
         return all(run.valid for run in self.runs) if self.runs else None
 
     @property
@@ -111,9 +137,79 @@ class EngineRuns:
         """Harmonic mean over the sources, as Graph500 asks."""
         return harmonic_mean([run.teps for run in self.runs]) if self.runs else None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in JSON's types, but for the ratio to the baseline."""
+        return {
+            "engine": self.engine,
+            "unavailable": self.unavailable,
+            "valid": self.valid,
+            **{name: getattr(self, name) for name in COSTS},
+            "sources": [_plain(run.source) for run in self.runs],
+            **{name: getattr(self, name) for name in SUMMARIES},
+            "trace": None if self.trace is None else self.trace.to_columns(),
+            **{name: getattr(self.trace, name, None) for name in ("bytes_sent", "bytes_needed")},
+            "runs": [
+                {"source": _plain(run.source), **{name: getattr(run, name) for name in FIGURES}} for run in self.runs
+            ],
+        }
+
+
+@dataclass(repr=False, kw_only=True)
+class Measured(Mapping[str, Any]):
+    """What `Comparison` and `SuiteComparison` have in common: how it was measured, displays and files."""
+
+    baseline: str | None = None
+    interrupted: bool = False
+    command: str = field(default_factory=command_line)
+    started: str = field(default_factory=now)
+    machine: dict[str, Any] = field(default_factory=describe)
+    versions: dict[str, str] = field(default_factory=installed)
+
+    def _about(self) -> dict[str, Any]:
+        """How it was measured, in JSON's types."""
+        names = ("started", "machine", "versions", "command", "baseline", "interrupted")
+        return {name: getattr(self, name) for name in names}
+
+    def to_dict(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _tables(self) -> Tables:
+        raise NotImplementedError
+
+    def _page(self) -> str:
+        raise NotImplementedError
+
+    def to_json(self, path: str | PathLike[str]) -> None:
+        """Write `to_dict` to ``path``."""
+        write_json(self.to_dict(), path)
+
+    def to_markdown(self, path: str | PathLike[str]) -> None:
+        """Write the tables to ``path``, in Markdown."""
+        with writing(path) as out:
+            out.write(markdown(self._tables().sections))
+
+    def to_latex(self, path: str | PathLike[str]) -> None:
+        """Write the tables to ``path``, in LaTeX, for the package booktabs."""
+        with writing(path) as out:
+            out.write(latex(self._tables().sections))
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a page for a browser to ``path``: one file that holds everything and needs no network."""
+        with writing(path) as out:
+            out.write(self._page())
+
+    def __rich__(self) -> Any:
+        return in_terminal(self._tables())
+
+    def __repr__(self) -> str:
+        return as_text(self.__rich__()).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return in_notebook(self._tables())
+
 
 @dataclass(repr=False)
-class Comparison(Mapping[str, EngineRuns]):
+class Comparison(Measured):
     """The outcome of `compare`. It shows itself as a table, plots itself, and writes itself as JSON, CSV and HTML.
 
     ``comparison["scipy"]`` is the `EngineRuns` of that engine; as in a dict, iteration gives the names of the engines.
@@ -143,24 +239,18 @@ class Comparison(Mapping[str, EngineRuns]):
 
     graph: Graph
     engines: list[EngineRuns]
-    baseline: str | None = None
     levels: Trace | None = None
-    interrupted: bool = False
     seed: int | None = None
-    command: str = ""
-    started: str = ""
     simulated: bool = False
-    machine: dict[str, Any] = field(default_factory=describe)
-    versions: dict[str, str] = field(default_factory=installed)
 
     @property
     def valid(self) -> bool:
-        """Is no answer of any engine wrong?"""
+        """True unless an answer of an engine is wrong."""
         return all(engine.valid is not False for engine in self.engines)
 
     @property
     def ran(self) -> bool:
-        """Has any engine given an answer?"""
+        """True if an engine has given an answer."""
         return any(engine.runs for engine in self.engines)
 
     def __getitem__(self, engine: str) -> EngineRuns:
@@ -193,32 +283,12 @@ class Comparison(Mapping[str, EngineRuns]):
                 "directed": self.graph.directed,
                 **({"searched": searched} if searched else {}),
             },
-            "started": self.started,
-            "machine": self.machine,
-            "versions": self.versions,
-            "command": self.command,
+            **self._about(),
             "seed": self.seed,
-            "baseline": self.baseline,
-            "interrupted": self.interrupted,
             "simulated": self.simulated,
             "levels": None if self.levels is None else self.levels.to_columns(),
             "engines": [
-                {
-                    "engine": runs.engine,
-                    "unavailable": runs.unavailable,
-                    "valid": runs.valid,
-                    **{name: getattr(runs, name) for name in COSTS},
-                    "sources": [_plain(run.source) for run in runs.runs],
-                    **{name: getattr(runs, name) for name in SUMMARIES},
-                    "ratio_to_baseline": self.ratio_to_baseline(runs.engine),
-                    "trace": None if runs.trace is None else runs.trace.to_columns(),
-                    **{name: getattr(runs.trace, name, None) for name in ("bytes_sent", "bytes_needed")},
-                    "runs": [
-                        {"source": _plain(run.source), **{name: getattr(run, name) for name in FIGURES}}
-                        for run in runs.runs
-                    ],
-                }
-                for runs in self.engines
+                runs.to_dict() | {"ratio_to_baseline": self.ratio_to_baseline(runs.engine)} for runs in self.engines
             ],
         }
 
@@ -238,64 +308,143 @@ class Comparison(Mapping[str, EngineRuns]):
             columns[name] = np.array([getattr(run, name) for _, run in runs], dtype)
         return frame(columns, kind or self.graph.frame)
 
-    def to_json(self, path: str | PathLike[str]) -> None:
-        """Write `to_dict` to ``path``."""
-        write_json(self.to_dict(), path)
-
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write a row for each engine and source to ``path``."""
-        rows = [{"engine": each["engine"], **run} for each in self.to_dict()["engines"] for run in each["runs"]]
-        with writing(path, newline="") as out:
-            writer = csv.DictWriter(out, ("engine", "source", *FIGURES))
-            writer.writeheader()
-            writer.writerows(rows)
-
-    def to_markdown(self, path: str | PathLike[str]) -> None:
-        """Write the table to ``path``, in Markdown."""
-        from ..report.documents import markdown
-        from ..report.table import comparison_section
-
-        with writing(path) as out:
-            out.write(markdown([comparison_section(self.to_dict())]))
-
-    def to_latex(self, path: str | PathLike[str]) -> None:
-        """Write the table to ``path``, in LaTeX, for the package booktabs."""
-        from ..report.documents import latex
-        from ..report.table import comparison_section
-
-        with writing(path) as out:
-            out.write(latex([comparison_section(self.to_dict())]))
-
-    def to_html(self, path: str | PathLike[str]) -> None:
-        """Write a page for a browser to ``path``: one file that holds everything and needs no network."""
-        from ..report.page import page
-
-        with writing(path) as out:
-            out.write(page(self.to_dict()))
+        rows = ([each["engine"], *run.values()] for each in self.to_dict()["engines"] for run in each["runs"])
+        write_csv([["engine", "source", *FIGURES], *rows], path)
 
     def plot(self) -> Figure:
         """A Matplotlib figure: each engine's times, every search a dot, and how many times as fast as the baseline.
 
         It shows itself in a notebook; ``figure.savefig("times.svg")`` keeps it.
         """
-        from ..report.plots import plot_comparison
-
         return plot_comparison(self.to_dict())
 
-    def __rich__(self) -> Any:
-        from ..report.table import comparison_table
+    def _tables(self) -> Tables:
+        return comparison_tables(self.to_dict())
 
-        return comparison_table(self.to_dict())
+    def _page(self) -> str:
+        return page(self.to_dict())
 
-    def __repr__(self) -> str:
-        from ..report.console import as_text
 
-        return as_text(self.__rich__()).rstrip("\n")
+@dataclass(repr=False)
+class SuiteComparison(Measured):
+    """The outcome of `compare_suite`. It shows itself as tables with a row for each graph, plots itself, and writes
+    itself as JSON, CSV, Markdown, LaTeX and HTML.
 
-    def _repr_html_(self) -> str:
-        from ..report.table import comparison_html
+    ``suite["rmat:14"]`` is the comparison on that graph, as `Comparison.to_dict` gives it except for the machine and
+    the levels; as in a dict, iteration gives the names of the graphs that were compared.
 
-        return comparison_html(self.to_dict())
+    Attributes
+    ----------
+    suite : str
+    rows : list of dicts
+        For each graph its name (``graph``), why it ``failed`` or None, and its ``comparison``.
+    baseline : str or None
+        The engine that speed-ups refer to, on every graph.
+    interrupted : bool
+        Ctrl-C ended it early; the results so far are kept.
+    kept : str
+        The file in which the results are kept.
+    command : str
+        The command line of the process.
+    started : str
+        The time in UTC, in the format of ISO 8601.
+    machine, versions : dict
+        The machine, and the versions of the packages on it.
+    """
+
+    suite: str
+    rows: list[Row]
+    kept: str = ""
+
+    def __post_init__(self) -> None:
+        self.rows = [row | {"comparison": _related(row["comparison"], self.baseline)} for row in self.rows]
+
+    def __getitem__(self, graph: str) -> Row:
+        for row in self.rows:
+            if row["graph"] == graph and row["comparison"]:
+                found: Row = row["comparison"]
+                return found
+        raise KeyError(f"{quoted(graph)} is not one of the graphs compared: {', '.join(self)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return (row["graph"] for row in self.rows if row["comparison"])
+
+    def __len__(self) -> int:
+        return sum(row["comparison"] is not None for row in self.rows)
+
+    @property
+    def valid(self) -> bool:
+        """True unless an answer of an engine on a graph is wrong."""
+        return all(engine["valid"] is not False for graph in self.values() for engine in graph["engines"])
+
+    @property
+    def ran(self) -> bool:
+        """True if an engine has given an answer on a graph."""
+        return any(engine["runs"] for graph in self.values() for engine in graph["engines"])
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """Why the graphs failed that could not be compared."""
+        return {row["graph"]: row["failed"] for row in self.rows if row["failed"]}
+
+    @property
+    def geometric_means(self) -> dict[str, tuple[float, int]]:
+        """For each engine the geometric mean of its speed-ups over the baseline, and the number of graphs in it: those
+        on which both ran."""
+        ratios: dict[str, list[float]] = {}
+        for graph in self.values():
+            for engine in graph["engines"]:
+                if engine["ratio_to_baseline"]:
+                    ratios.setdefault(engine["engine"], []).append(engine["ratio_to_baseline"])
+        return {name: (geometric_mean(each), len(each)) for name, each in ratios.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in JSON's types."""
+        means = {name: {"speed_up": mean, "graphs": count} for name, (mean, count) in self.geometric_means.items()}
+        return {"suite": self.suite, **self._about(), "geometric_means": means, "graphs": self.rows}
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """A frame with a row for each graph and engine that ran.
+
+        Columns: ``graph``, ``vertices``, ``edges``, ``engine``, ``ms`` (median of the searches), ``teps`` (edges a
+        second, harmonic mean), ``speed_up`` over the baseline, ``prepare_ms``, ``warmup_ms``, ``depth`` and ``valid``.
+        ``kind`` is that of `BFSResult.to_frame`.
+        """
+        pairs = ((name, graph, engine) for name, graph in self.items() for engine in graph["engines"])
+        rows = [graph["graph"] | engine | {"graph": name} for name, graph, engine in pairs if engine["runs"]]
+        columns: dict[str, Any] = {
+            key: np.array([row[field] for row in rows], dtype) for key, (field, dtype) in SUITE_COLUMNS.items()
+        }
+        return frame(columns, kind)  # a figure that is missing is NaN
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write a row for each graph, with the columns of all engines, to ``path``."""
+        write_csv(plain_table(self.to_dict()), path)
+
+    def plot(self) -> Figure:
+        """A Matplotlib figure: each engine's speed-up over the baseline, graph by graph."""
+        return plot_suite(self.to_dict())
+
+    def _tables(self) -> Tables:
+        return suite_tables(self.to_dict())._replace(least=None)
+
+    def _page(self) -> str:
+        return suite_page(self.to_dict())
+
+
+def _related(comparison: Row | None, baseline: str | None) -> Row | None:
+    """The comparison on a graph, with ratios to ``baseline``, or to none if that did not run there."""
+    if comparison is None:
+        return None
+    times = {engine["engine"]: {run["source"]: run["ms"] for run in engine["runs"]} for engine in comparison["engines"]}
+    theirs = times.get(baseline or "", {})
+    engines = [
+        engine | {"ratio_to_baseline": ratio_of_medians(theirs, times[engine["engine"]])}
+        for engine in comparison["engines"]
+    ]
+    return comparison | {"baseline": baseline if theirs else None, "engines": engines}
 
 
 def ratio_of_medians(theirs: Mapping[Hashable, float], ours: Mapping[Hashable, float]) -> float | None:
@@ -309,6 +458,12 @@ def write_json(content: dict[str, Any], path: str | PathLike[str]) -> None:
     with writing(path) as out:
         json.dump(content, out, indent=1, default=str)
         out.write("\n")
+
+
+def write_csv(rows: Iterable[Sequence[Any]], path: str | PathLike[str]) -> None:
+    """Write ``rows``, the first of which holds the names of the columns, to ``path``."""
+    with writing(path, newline="") as out:
+        csv.writer(out).writerows(rows)
 
 
 @contextmanager

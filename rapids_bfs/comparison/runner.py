@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import sys
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from datetime import UTC, datetime
 from time import perf_counter
 from traceback import walk_tb
 from typing import Any, NamedTuple
@@ -43,7 +39,7 @@ from .records import Comparison, EngineRuns, Progress, Run, quiet
 SOURCES = 16
 SEED = 1
 END_TO_END = 3  # runs from a list of edges to an answer
-LONG_MS = 1e3
+MAX_END_TO_END_MS = 1e3  # in all, after which no run starts
 WARM_SEARCHES = 2  # the second may differ: a distributed graph is gathered after a search of many levels
 BASELINES = ("cugraph", "cugraph-dask", "scipy", "networkx")  # ratios refer to the first of these that ran
 
@@ -102,7 +98,7 @@ class Plan(NamedTuple):
     """What to compare, before there is a graph."""
 
     specs: list[EngineSpec]
-    asked: bool  # did the user name the engines?
+    named: bool  # whether the user named the engines
     options: Options
     baseline: str | None
     num_sources: int | None  # to draw
@@ -117,7 +113,7 @@ def compared(
     edges = graph if isinstance(graph, EdgeInput) else EdgeInput.of(graph, **graph_options)
     graph = as_graph(graph, **graph_options) if edges is None else edges.graph
     graph.check()  # a graph whose arrays were written to would make right engines look wrong
-    if not plan.asked and (names := default_engines(graph)) is not None:
+    if not plan.named and (names := default_engines(graph)) is not None:
         plan = plan._replace(specs=[resolve(name) for name in names])
     if plan.num_sources is None:
         vertices = _distinct_vertices(graph, sources)
@@ -127,8 +123,6 @@ def compared(
         graph,
         [EngineRuns(spec.name) for spec in plan.specs],
         seed=None if plan.num_sources is None else plan.seed,
-        command=command_line(),
-        started=now(),
         simulated=simulated(),
     )
     try:
@@ -139,9 +133,9 @@ def compared(
     return comparison
 
 
-def chosen_baseline(asked: str | None, ran: Sequence[str]) -> str | None:
-    """The engine that ratios refer to, among those that ran: the one asked for, else as `compare` says."""
-    return next((name for name in ([asked] if asked else [*BASELINES, *ran]) if name in ran), None)
+def chosen_baseline(named: str | None, ran: Sequence[str]) -> str | None:
+    """The engine that ratios refer to, among those that ran: the one named, else as `compare` says."""
+    return next((name for name in ([named] if named else [*BASELINES, *ran]) if name in ran), None)
 
 
 def planned(
@@ -161,14 +155,10 @@ def planned(
         if baseline not in names:
             raise InputError(f"the baseline {quoted(baseline)} is not one of the engines: {', '.join(names)}")
     if sources is None:
-        num_sources, _ = _checked_sample(SOURCES if num_sources is None else num_sources, seed)
+        num_sources = whole_number(SOURCES if num_sources is None else num_sources, "the number of sources", 1)
     elif num_sources is not None:
         raise InputError("give either the sources or the number of sources to draw, not both")
-    return Plan(specs, engines is not None, options, baseline, num_sources, seed)
-
-
-def _checked_sample(count: Any, seed: Any) -> tuple[int, int]:
-    return whole_number(count, "the number of sources", 1), whole_number(seed, "the seed")
+    return Plan(specs, engines is not None, options, baseline, num_sources, whole_number(seed, "the seed"))
 
 
 def _choices(engines: str | Sequence[str] | None) -> list[EngineSpec]:
@@ -184,20 +174,10 @@ def _choices(engines: str | Sequence[str] | None) -> list[EngineSpec]:
     return list({spec.name: spec for spec in (resolve(engine_name(name)) for name in names)}.values())
 
 
-def now() -> str:
-    """The time, as ISO 8601 writes it, in UTC."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def command_line() -> str:
-    """The command line of this process, without the program's folder."""
-    program = os.path.basename(sys.argv[0]) or "python"
-    return shlex.join(["rapids-bfs" if program == "__main__.py" else program, *sys.argv[1:]])
-
-
 def sample_sources(graph: Any, count: int, seed: int = SEED) -> np.ndarray:
     """``count`` distinct vertices with an out-edge, at random, or all of them if there are fewer."""
-    sources: np.ndarray = graph.sample_sources(*_checked_sample(count, seed))
+    count, seed = whole_number(count, "the number of sources", 1), whole_number(seed, "the seed")
+    sources: np.ndarray = graph.sample_sources(count, seed)
     return sources
 
 
@@ -220,13 +200,13 @@ def _run(comparison: Comparison, plan: Plan, vertices: np.ndarray, progress: Pro
         progress(done, total, f"{spec.name}: prepare and warm up")
         done += 1
         with _reason_into(runs):
-            runs.unavailable = _reason_not_to_run(spec, graph, options, plan.asked)
+            runs.unavailable = _reason_not_to_run(spec, graph, options, plan.named)
             if runs.unavailable is None:
                 traversal = _prepared(runs, spec, graph, vertices[:1], options)
-                ready.append((runs, traversal))
                 if edges is not None:
                     reached = traversal.run(vertices[:1], options).num_reached
                     _from_edges(runs, spec, edges.making(traversal.graph), ids[0], options, reached)
+                ready.append((runs, traversal))
         if runs.unavailable:
             done += len(vertices)
 
@@ -274,12 +254,10 @@ def _place_of(error: Exception, engine: str) -> str:
     return place
 
 
-def _reason_not_to_run(spec: EngineSpec, graph: Any, options: Options, asked: bool) -> str | None:
-    """Why the engine does not run, or None if it does; ``asked``: the user named it."""
-    engine = spec.engine
-    if reason := spec.unavailable() or (None if asked else baseline_of(engine.name).skip_reason(graph)):
-        return reason
-    return unsupported(graph, spec, options)
+def _reason_not_to_run(spec: EngineSpec, graph: Any, options: Options, named: bool) -> str | None:
+    """Why the engine does not run, or None if it does; ``named``: the user named it."""
+    skipped = None if named else baseline_of(spec.engine.name).skip_reason(graph)
+    return spec.unavailable() or skipped or unsupported(graph, spec, options)
 
 
 def _prepared(runs: EngineRuns, spec: EngineSpec, graph: Any, source: np.ndarray, options: Options) -> Traversal:
@@ -311,7 +289,7 @@ def _from_edges(
     runs: EngineRuns, spec: EngineSpec, edges: EdgeInput, id: Hashable, options: Options, reached: int
 ) -> None:
     """Time the run from the edges to an answer `END_TO_END` times, or fewer if it takes long."""
-    while len(runs.edges_ms) < END_TO_END and sum(runs.edges_ms) < LONG_MS:
+    while len(runs.edges_ms) < END_TO_END and sum(runs.edges_ms) < MAX_END_TO_END_MS:
         begin = perf_counter()
         count = baseline_of(spec.engine.name).end_to_end(spec, edges, id, options)
         runs.edges_ms.append(1e3 * (perf_counter() - begin))

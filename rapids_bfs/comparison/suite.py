@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from .._core.arguments import quoted
-from .._core.interrupts import is_interrupt, suppressed
-from ..adapters._file import file_at
+from .._core.interrupts import suppressed
+from ..adapters._file import file_at, file_errors
 from ..errors import InputError
 from ..generators import checked_scale
 
@@ -68,7 +68,6 @@ class Suite:
     graphs: tuple[SuiteGraph, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
     scales: tuple[int, ...] = ()
-    path: Path | None = None  # of its file
 
     def at_scales(self, scales: Iterable[int] | None) -> Suite:
         """The suite with these scales instead of its own. Raises `InputError` if none of its graphs has one."""
@@ -113,18 +112,11 @@ def _known() -> dict[str, Any]:
 
 def _suite_in(path: Path) -> Suite:
     """The suite in a TOML file. Paths in it are relative to its folder."""
-    file = file_at(path)
-    try:
-        content = tomllib.loads(file.path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{file} is not TOML: {error}") from None
-    except OSError as error:
-        if is_interrupt(error):
-            raise
-        raise InputError(f"{file} cannot be read: {error.strerror or error}") from None
-    suite = _suite(path.stem, content, str(file))
-    graphs = tuple(replace(graph, folder=str(path.absolute().parent)) for graph in suite.graphs)
-    return replace(suite, graphs=graphs, path=path.absolute())
+    file, folder = file_at(path), str(path.absolute().parent)
+    with file_errors(file, "TOML"):
+        suite = _suite(path.stem, tomllib.loads(file.path.read_text("utf-8")), str(file))
+    graphs = tuple(replace(graph, folder=folder) for graph in suite.graphs)
+    return replace(suite, graphs=graphs)
 
 
 def _suite(name: str, content: Mapping[str, Any], where: str = "") -> Suite:

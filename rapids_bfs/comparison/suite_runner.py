@@ -7,7 +7,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
@@ -18,16 +17,16 @@ from .._core.environment import user_cache
 from .._core.interrupts import is_interrupt
 from .._core.machine import describe
 from .._core.machine import versions as installed
-from ..adapters._file import replacing
+from ..adapters._file import replacing, write_errors
 from ..errors import InputError, shortened
 from ..loading import load
-from .records import Progress, quiet
-from .runner import Plan, chosen_baseline, command_line, compared, now, planned
+from ..report.drawing import engines_of
+from .records import Progress, Row, SuiteComparison, now, quiet
+from .runner import Plan, chosen_baseline, compared, planned
 from .suite import Suite, SuiteGraph, suite_of
-from .suite_record import Row, SuiteComparison
 
 VERSION = 2  # of the kept results, and of the graphs that a generator's name stands for
-LONGEST_REASON = 300  # characters
+MAX_REASON = 300  # characters
 SHARED = ("machine", "versions", "command", "levels")  # of a comparison, which the suite's has, or leaves out
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")  # environment variables that decide times
 
@@ -86,9 +85,9 @@ def compare_suite(
         others go on after a graph that cannot be loaded or compared: its row says why.
     """
     chosen = suite_of(suite).at_scales(scale if scale is None or isinstance(scale, Iterable) else [scale])
-    asked = {"engines": engines, "baseline": baseline, "num_sources": num_sources, "seed": seed}
-    asked = {key: value for key, value in (asked | {"depth_limit": depth_limit}).items() if value is not None}
-    plan = planned(**dict(chosen.options) | asked)._replace(traced=False)
+    given = {"engines": engines, "baseline": baseline, "num_sources": num_sources, "seed": seed}
+    given = {key: value for key, value in (given | {"depth_limit": depth_limit}).items() if value is not None}
+    plan = planned(**dict(chosen.options) | given)._replace(traced=False)
     graphs = chosen.made()
     file = _ResultsFile(keep, chosen, conditions(plan, load))
     rows = {} if anew else file.usable(graphs)
@@ -96,22 +95,8 @@ def compare_suite(
     missing = [graph for graph in graphs if graph.key not in rows]
     interrupted = _measure(missing, plan, load, rows, file, progress, measured)
     ordered = [rows[graph.key] for graph in graphs if graph.key in rows]
-    ran = dict.fromkeys(
-        engine["engine"]
-        for row in ordered
-        if row["comparison"]
-        for engine in row["comparison"]["engines"]
-        if engine["runs"]
-    )
-    return SuiteComparison(
-        chosen.name,
-        ordered,
-        chosen_baseline(plan.baseline, list(ran)),
-        interrupted,
-        str(file.path),
-        command_line(),
-        now(),
-    )
+    chosen_engine = chosen_baseline(plan.baseline, engines_of({"graphs": ordered}))
+    return SuiteComparison(chosen.name, ordered, str(file.path), baseline=chosen_engine, interrupted=interrupted)
 
 
 def _measure(
@@ -123,12 +108,12 @@ def _measure(
     progress: Progress,
     measured: Measured,
 ) -> bool:
-    """Compare on the missing graphs, and add their rows to ``rows`` and to the file. Was it interrupted?"""
+    """Compare on the missing graphs, and add their rows to ``rows`` and to the file. Return True if interrupted."""
     steps = len(plan.specs) * (1 + (plan.num_sources or 0)) + 1  # of a graph, of which one loads it
     try:
         for number, graph in enumerate(missing):
 
-            def within(done: int, total: int, doing: str, number: int = number, graph: SuiteGraph = graph) -> None:
+            def within(done: int, doing: str, number: int = number, graph: SuiteGraph = graph) -> None:
                 where = f"{graph.key} ({number + 1} of {len(missing)})"
                 progress(number * steps + min(done, steps), len(missing) * steps, f"{where}: {doing}")
 
@@ -151,7 +136,7 @@ def conditions(plan: Plan, load: Callable[..., Any]) -> dict[str, Any]:
         "threads": {name: os.environ[name] for name in THREADS if name in os.environ},
         "versions": installed(),
         "engines": [spec.name for spec in plan.specs],
-        "asked": plan.asked,
+        "engines_named": plan.named,
         "num_sources": plan.num_sources,
         "seed": plan.seed,
         "depth_limit": plan.options.depth_limit,
@@ -159,30 +144,26 @@ def conditions(plan: Plan, load: Callable[..., Any]) -> dict[str, Any]:
     }
 
 
-def _row(graph: SuiteGraph, plan: Plan, load: Callable[..., Any], progress: Progress) -> Row:
+def _row(graph: SuiteGraph, plan: Plan, load: Callable[..., Any], progress: Callable[[int, str], None]) -> Row:
     """A graph compared, or why it could not be. Raises what interrupts it while it is loaded: `KeyboardInterrupt`
     or what a signal handler raises."""
     begin, started = perf_counter(), now()
     failed = comparison = None
     try:
-        progress(0, 0, "load")
-        comparison = compared(load(graph.source, **graph.options), plan, progress=_after(1, progress)).to_dict()
+        progress(0, "load")
+        loaded = load(graph.source, **graph.options)
+        found = compared(loaded, plan, progress=lambda done, total, doing: progress(1 + done, doing)).to_dict()
+        comparison = {name: value for name, value in found.items() if name not in SHARED}
     except Exception as error:
         if is_interrupt(error):
             raise
-        failed = shortened(" ".join(str(error).split()) or type(error).__name__, LONGEST_REASON)
+        failed = shortened(" ".join(str(error).split()) or type(error).__name__, MAX_REASON)
         if not isinstance(error, InputError):
             failed = f"{type(error).__name__}: {failed}"
+    loaded = None
     gc.collect()  # before the next graph takes its memory
-    if comparison:
-        comparison = {name: value for name, value in comparison.items() if name not in SHARED}
     took = {"started": started, "seconds": perf_counter() - begin}
     return {"graph": graph.key, "failed": failed, **took, "comparison": comparison}
-
-
-def _after(steps: int, progress: Progress) -> Progress:
-    """``progress``, counting from this many steps done."""
-    return lambda done, total, doing: progress(done + steps, total + steps, doing)
 
 
 class _ResultsFile:
@@ -211,30 +192,21 @@ class _ResultsFile:
         """The rows in the file. Raises `InputError` if it holds something else, or rows of other conditions."""
         try:
             content = json.loads(self.path.read_text("utf-8"))
-            theirs, rows = content["conditions"], content["rows"]
-            fine = isinstance(theirs, dict) and all(
-                {"graph", "failed", "comparison", "file"} <= row.keys() for row in rows.values()
-            )
+            rows: dict[str, Row] = content["rows"]
+            differences = _differences(content["conditions"], self.conditions)
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             if is_interrupt(error):
                 raise
-            fine = False
-        if not fine:
-            raise InputError(f"{self.path} is not a file of measurements: remove it, or keep in another file")
-        if other := _differences(theirs, self.conditions):
-            raise InputError(f"{self.path} keeps measurements with {other}: keep this in another file")
-        kept: dict[str, Row] = rows
-        return kept
+            raise InputError(f"{self.path} is not a file of measurements: remove it, or keep in another file") from None
+        if differences:
+            raise InputError(f"{self.path} keeps measurements with {differences}: keep this in another file")
+        return rows
 
     def _write(self, rows: Mapping[str, Row]) -> None:
-        try:
+        with write_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            if is_interrupt(error):
-                raise
-            raise InputError(f"{self.path.parent} cannot be made: {error.strerror}: keep in another file") from None
         with replacing(self.path) as out:
             text = json.dumps({"conditions": self.conditions, "rows": rows}, indent=1, default=str)
             out.write(f"{text}\n".encode())
@@ -242,7 +214,7 @@ class _ResultsFile:
 
 def _default_path(suite: Suite, conditions: Mapping[str, Any]) -> Path:
     """A file in the user's cache folder, for the suite and these conditions."""
-    told = json.dumps([suite.name, str(suite.path or ""), conditions], sort_keys=True)
+    told = json.dumps([suite.name, suite.graphs[0].folder, conditions], sort_keys=True)
     name = re.sub(r"[^\w.-]", "_", suite.name)[:60]
     folder = user_cache("suites", "name a file to keep this one in")
     return folder / f"{name}-{sha256(told.encode()).hexdigest()[:12]}.json"
@@ -250,17 +222,14 @@ def _default_path(suite: Suite, conditions: Mapping[str, Any]) -> Path:
 
 def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
     """The conditions that differ, in a few words; empty if they are the same."""
-    if theirs == ours:
-        return ""
     words = []
-    with suppress(AttributeError, TypeError, KeyError):
-        words = [
-            f"{name} {theirs['versions'].get(name, 'missing')}, here {ours['versions'].get(name, 'missing')}"
-            for name in {**theirs["versions"], **ours["versions"]}
-            if theirs["versions"].get(name) != ours["versions"].get(name)
-        ]
-        if theirs["machine"] != ours["machine"]:
-            words.insert(0, f"another machine ({theirs['machine']['processor']}, {theirs['machine']['cores']} cores)")
-    named = ("version", "threads", "engines", "asked", "num_sources", "seed", "depth_limit", "load")
-    words += [f"other {name.replace('_', ' ')}" for name in named if theirs.get(name) != ours.get(name)]
-    return shortened("; ".join(words) or "other options", LONGEST_REASON)
+    for name, here in ours.items():
+        there: Any = theirs.get(name)
+        if there != here and name == "versions":
+            packages = {package for package, _ in there.items() ^ here.items()}
+            words += [
+                f"{each} {there.get(each, 'missing')}, here {here.get(each, 'missing')}" for each in sorted(packages)
+            ]
+        elif there != here:
+            words.append("another machine" if name == "machine" else f"other {name.replace('_', ' ')}")
+    return shortened("; ".join(words), MAX_REASON)

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from .. import engines
-from .._core import notebook
 from .._core.arguments import engine_name, quoted
 from .._core.csr import building as csr
 from .._core.cuda.arrays import CPU, CUDA, on_device, to_host
 from .._core.dtypes import index_dtype
 from .._core.forks import lock_of_process
-from .._core.formatting import counted, graph_size, size
+from .._core.formatting import counted, graph_size, html_table, size
 from .._core.memory import require_bytes
 from ..engines.operations import ORIGIN
 from ..errors import InputError, NoAttributeError
@@ -117,7 +116,7 @@ class DistributedGraph(Vertices):
             ("devices", ", ".join(self.devices)),
             ("memory", size(self.nbytes)),
         ]
-        return notebook.table(rows, caption=self.name)
+        return html_table(rows, caption=self.name)
 
     @property
     def devices(self) -> tuple[str, ...]:

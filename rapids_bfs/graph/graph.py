@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 import numpy as np
 
-from .._core import notebook
 from .._core.arguments import checked_name
 from .._core.csr import arcs, csr_for
 from .._core.csr.checks import check_columns, check_graph
@@ -20,7 +19,7 @@ from .._core.cuda.arrays import CPU, CUDA, DEVICES, device_of, moved, to_host
 from .._core.dtypes import frozen
 from .._core.environment import check_environment
 from .._core.forks import generation
-from .._core.formatting import graph_size, size
+from .._core.formatting import graph_size, html_table, size
 from .._core.memory import require_bytes, require_device_bytes
 from ..errors import InputError
 from .edge_data import NO_EDGE_DATA, EdgeData, checked_edge_data
@@ -264,7 +263,7 @@ class Graph(Labelled, Vertices):
             ("device", self.device),
             ("memory", size(self.nbytes)),
         ]
-        return notebook.table(rows, caption=self.name)
+        return html_table(rows, caption=self.name)
 
     def __iter__(self) -> Iterator[Any]:
         if self.labels is None:

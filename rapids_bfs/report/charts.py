@@ -7,13 +7,11 @@ are CSS variables of `page.css`, so it follows light and dark.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
-from statistics import median
-from typing import Any
 
-from .._core.formatting import duration, number, time_unit
-from . import palette
+from .._core.formatting import duration, number
+from .drawing import LINES, Levels, LogScale, Record, level_times
 
 MAX_DOTS = 200  # searches of an engine that are drawn one by one
 MAX_BARS = 120  # of a chart; with more levels a bar is the highest of several
@@ -31,36 +29,13 @@ SHAPES = (  # paths around the origin, for the same marks as `plots.MARKERS`
 )
 
 
-class LogScale:
-    """A logarithmic axis over all ``values``; maps a value to a percentage of the width."""
-
-    def __init__(self, values: Iterable[float]) -> None:
-        logs = [math.log10(value) for value in values]
-        self.low, self.high = min(logs), max(logs)
-        margin = 0.04 * max(self.high - self.low, 0.3)
-        self.low, self.high = self.low - margin, self.high + margin
-
-    def __call__(self, value: float) -> float:
-        return round(100 * (math.log10(value) - self.low) / (self.high - self.low), 2)
-
-    def ticks(self) -> list[float]:
-        """Round numbers on the axis, few enough to be read on a phone."""
-        decades = self.high - self.low
-        steps = (1,) if decades > 2 else (1, 3) if decades > 1 else (1, 2, 5) if decades > 0.4 else (1, 1.5, 2, 3, 4, 6)
-        exponents = range(math.floor(self.low), math.ceil(self.high) + 1)
-        every = max(1, math.ceil(decades / 5))
-        values = [step * 10.0**exponent for exponent in exponents if exponent % every == 0 for step in steps]
-        return [value for value in values if self.low <= math.log10(value) <= self.high]
-
-
-def time_chart(engines: Sequence[dict[str, Any]]) -> str:
+def time_chart(engines: Sequence[Record]) -> str:
     """A row for each engine: a dot for each search, a bar from the fastest to the slowest, and the median."""
     scale = LogScale(ms for engine in engines for ms in engine["run_ms"])
     rows = []
     for engine in engines:
         times = engine["run_ms"]
-        low, middle, high = min(times), median(times), max(times)
-        label = f"median {duration(middle)}, {duration(low)} to {duration(high)}"
+        low, middle, high = min(times), engine["median_ms"], max(times)
         marks = [f'<rect class="range" x="{scale(low)}%" y="9" width="{scale(high) - scale(low):.2f}%" height="6"/>']
         if len(times) <= MAX_DOTS:
             marks += [
@@ -68,25 +43,26 @@ def time_chart(engines: Sequence[dict[str, Any]]) -> str:
                 f" {duration(ms)}</title></circle>"
                 for source, ms in zip(engine["sources"], times, strict=True)
             ]
-        marks.append(f'<line class="median" x1="{scale(middle)}%" x2="{scale(middle)}%" y1="2" y2="22"/>')
-        rows.append(_row(engine, label, scale, marks, duration(middle)))
+        marks.append(_line("median", scale, middle, 2, 22))
+        label = f"median {duration(middle)}, {duration(low)} to {duration(high)}"
+        rows.append(_row(engine["engine"], label, scale, marks, duration(middle), valid=engine["valid"]))
     return _rows(rows, scale, "time of a search (ms); a dot is a search, the vertical line the median")
 
 
-def ratio_chart(engines: Sequence[dict[str, Any]], baseline: str) -> str:
+def ratio_chart(engines: Sequence[Record], baseline: str) -> str:
     """A row for each engine: its speed relative to the baseline."""
-    ratios = [engine["ratio_to_baseline"] for engine in engines]
-    scale = LogScale([1, *ratios])
+    scale = LogScale([1, *(engine["ratio_to_baseline"] for engine in engines)])
     rows = []
-    for engine, ratio in zip(engines, ratios, strict=True):
+    for engine in engines:
+        ratio = engine["ratio_to_baseline"]
         left, right = sorted((scale(1), scale(ratio)))
         marks = [
             f'<rect class="ratio" x="{left}%" y="8" width="{right - left:.2f}%" height="8"/>',
             f'<circle class="end" cx="{scale(ratio)}%" cy="12" r="5"/>',
-            f'<line class="median" x1="{scale(1)}%" x2="{scale(1)}%" y1="0" y2="{STRIP}"/>',
+            _line("median", scale, 1),
         ]
         label = f"{number(ratio)} times as fast as {baseline}"
-        rows.append(_row(engine, label, scale, marks, f"{number(ratio)} x"))
+        rows.append(_row(engine["engine"], label, scale, marks, f"{number(ratio)} x", valid=engine["valid"]))
     return _rows(rows, scale, f"speed relative to {escape(baseline)} (ratio of medians)")
 
 
@@ -96,14 +72,13 @@ def speed_up_chart(graphs: dict[str, dict[str, float]], engines: Sequence[str], 
     shapes = {engine: _shape(place) for place, engine in enumerate(engines)}
     rows = []
     for graph, ratios in graphs.items():
-        marks = [f'<line class="median" x1="{scale(1)}%" x2="{scale(1)}%" y1="0" y2="{STRIP}"/>']
-        marks += [
+        marks = [_line("median", scale, 1)] + [
             f'<svg x="{scale(ratio)}%" y="12" width="1" height="1" overflow="visible">{shapes[engine]}'
             f"<title>{escape(engine)}: {number(ratio)} x</title></svg>"
             for engine, ratio in ratios.items()
         ]
         label = ", ".join(f"{engine} {number(ratio)}" for engine, ratio in ratios.items())
-        rows.append(_row({"engine": graph, "valid": True}, label, scale, marks, f"{number(max(ratios.values()))} x"))
+        rows.append(_row(graph, label, scale, marks, f"{number(max(ratios.values()))} x"))
     keys = "".join(
         f'<span class="key"><svg class="shape" viewBox="-6 -6 12 12">{shape}</svg>{escape(engine)}</span>'
         for engine, shape in shapes.items()
@@ -114,20 +89,21 @@ def speed_up_chart(graphs: dict[str, dict[str, float]], engines: Sequence[str], 
 
 def _shape(place: int) -> str:
     """The mark of the engine at this place: of its own shape and colour, around the origin."""
-    colour = palette.LINES[place % len(palette.LINES)]
+    colour = LINES[place % len(LINES)]
     colour = "var(--ink)" if colour == "#000000" else colour  # black is the paper's colour on a dark screen
     return f'<path class="shape" style="--colour:{colour}" d="{SHAPES[place % len(SHAPES)]}"/>'
 
 
-def _row(engine: dict[str, Any], label: str, scale: LogScale, marks: list[str], value: str) -> str:
-    name = escape(engine["engine"])
-    wrong = "" if engine["valid"] else " wrong"
-    grid = [
-        f'<line class="grid" x1="{scale(tick)}%" x2="{scale(tick)}%" y1="0" y2="{STRIP}"/>' for tick in scale.ticks()
-    ]
+def _line(kind: str, scale: LogScale, value: float, top: int = 0, bottom: int = STRIP) -> str:
+    """A vertical line through a row."""
+    return f'<line class="{kind}" x1="{scale(value)}%" x2="{scale(value)}%" y1="{top}" y2="{bottom}"/>'
+
+
+def _row(name: str, label: str, scale: LogScale, marks: list[str], value: str, valid: bool = True) -> str:
+    grid = [_line("grid", scale, tick) for tick in scale.ticks()]
     return (
-        f'<div class="row{wrong}"><div class="name">{name}</div>'
-        f'<svg height="{STRIP}" role="img" aria-label="{name}: {escape(label)}">{"".join(grid + marks)}</svg>'
+        f'<div class="row{"" if valid else " wrong"}"><div class="name">{escape(name)}</div><svg height="{STRIP}"'
+        f' role="img" aria-label="{escape(name)}: {escape(label)}">{"".join(grid + marks)}</svg>'
         f'<div class="value">{escape(value)}</div></div>\n'
     )
 
@@ -141,17 +117,16 @@ def _rows(rows: list[str], scale: LogScale, unit: str) -> str:
     )
 
 
-def level_charts(trace: dict[str, list[Any]], label: str) -> str:
+def level_charts(trace: Levels, label: str) -> str:
     """The frontier by level and, if known, the time of each level."""
     charts = [_bars(trace, trace["frontier_vertices"], "frontier (vertices)", label, logarithmic=True)]
-    if any(ms is not None for ms in trace["milliseconds"]):
-        unit, many = time_unit(max(ms or 0 for ms in trace["milliseconds"]))
-        times = [many * (ms or 0) for ms in trace["milliseconds"]]
+    if timed := level_times(trace):
+        unit, times = timed
         charts.append(_bars(trace, times, f"time ({unit})", label, logarithmic=False))
     return f'<div class="charts">{"".join(charts)}</div>'
 
 
-def _bars(trace: dict[str, list[Any]], values: Sequence[float], unit: str, label: str, *, logarithmic: bool) -> str:
+def _bars(trace: Levels, values: Sequence[float], unit: str, label: str, *, logarithmic: bool) -> str:
     """A bar for each level; ``label`` names their engine or graph."""
     levels = trace["level"]
     each = math.ceil(len(levels) / MAX_BARS)

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from html import escape
 from importlib import resources
-from typing import Any
 
-from .._core import notebook
-from .._core.formatting import counted, duration, graph_size, number, size
+from .._core.formatting import counted, duration, graph_size, html_table, number, size
 from .charts import level_charts, ratio_chart, time_chart
-from .table import SIMULATED, by_reason, figures_table, trace_html, wrong_answers
+from .drawing import Record, by_median
+from .table import SIMULATED, by_reason, comparison_tables, trace_html, wrong_answers
+
+SORTS = "Click a heading to sort."
 
 STRIPES = (
     '<svg width="0" height="0" style="position:absolute" aria-hidden="true"><pattern id="stripes" width="6" height="6"'
@@ -21,9 +22,9 @@ STRIPES = (
 )
 
 
-def page(record: dict[str, Any]) -> str:
+def page(record: Record) -> str:
     """The page of a comparison, given as `Comparison.to_dict` or as its JSON."""
-    ran = sorted((engine for engine in record["engines"] if engine["run_ms"]), key=lambda each: each["median_ms"])
+    ran = by_median(record)
     sections = [_summary(record, ran), _table(record, ran), _charts(record, ran), _levels(record), _missing(record)]
     sections += [conditions(record), data(record)]
     return document(f"{record['graph']['name']}: BFS side by side", sections)
@@ -45,7 +46,7 @@ def _file(name: str) -> str:
     return (resources.files(__package__) / name).read_text(encoding="utf-8")
 
 
-def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
+def _summary(record: Record, ran: list[Record]) -> str:
     graph = record["graph"]
     wrong = wrong_answers(record)
     lines = [
@@ -60,7 +61,7 @@ def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
         name = f"<code>{escape(best['engine'])}</code>"
         lines.append(f"<p>Fastest: {name}, {duration(best['median_ms'])} for a search{compared}.</p>")
         if not wrong:
-            lines.append(all_valid(sum(len(engine["runs"]) for engine in ran)))
+            lines += all_valid(sum(len(engine["runs"]) for engine in ran))
     lines += [f'<p class="bad">{escape(f"{engine}, {what}")}</p>' for engine, what in wrong]
     if record.get("simulated"):
         lines.append(f'<p class="bad">{escape(SIMULATED)}.</p>')
@@ -69,10 +70,10 @@ def _summary(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + "</header>"
 
 
-def all_valid(answers: int) -> str:
-    """The line for so many answers, all of which are valid."""
+def all_valid(answers: int) -> list[str]:
+    """The line for so many answers, all of which are valid; none without answers."""
     valid = f"All {answers:,} answers are valid" if answers > 1 else "The answer is valid"
-    return f'<p class="good">{valid} by the rules of Graph500.</p>'
+    return [f'<p class="good">{valid} by the rules of Graph500.</p>'] if answers else []
 
 
 def day(started: str) -> str:
@@ -83,17 +84,17 @@ def day(started: str) -> str:
     return f"{moment.day} {moment:%B %Y, %H:%M %Z}"
 
 
-def _table(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
+def _table(record: Record, ran: list[Record]) -> str:
     if not ran:
         return ""
-    figures = figures_table(record | {"engines": ran})
-    table = notebook.table(figures.rows, figures.columns, "Click a heading to sort.")
+    (figures,) = comparison_tables(record | {"engines": ran}).sections
+    table = html_table(figures.rows, figures.columns, SORTS)
     for said, style in (("yes", "good"), ("NO", "bad")):  # of the answers; engines are in heading cells
         table = table.replace(f"<td>{said}</td>", f'<td class="{style}">{said}</td>')
     return f'<h2>Figures</h2>\n<div class="scroll figures" id="figures" tabindex="0">{table}</div>'
 
 
-def _charts(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
+def _charts(record: Record, ran: list[Record]) -> str:
     if not ran:
         return ""
     charts = [f"<h2>Time</h2>\n{time_chart(ran)}"]
@@ -103,7 +104,7 @@ def _charts(record: dict[str, Any], ran: list[dict[str, Any]]) -> str:
     return "\n".join(charts)
 
 
-def _levels(record: dict[str, Any]) -> str:
+def _levels(record: Record) -> str:
     levels = record.get("levels")
     if not levels or not levels["level"]:  # it stopped at its source
         return ""
@@ -123,7 +124,7 @@ def _levels(record: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def _missing(record: dict[str, Any]) -> str:
+def _missing(record: Record) -> str:
     missing = by_reason({engine["engine"]: engine["unavailable"] for engine in record["engines"]})
     lines = [
         f"<p><strong>{escape(', '.join(engines))}</strong>: {escape(reason)}</p>" for reason, engines in missing.items()
@@ -131,7 +132,7 @@ def _missing(record: dict[str, Any]) -> str:
     return f"<h2>Engines that did not run</h2>\n{''.join(lines)}" if lines else ""
 
 
-def conditions(record: dict[str, Any]) -> str:
+def conditions(record: Record) -> str:
     """How, and on what, it was measured."""
     machine = record["machine"]
     about = {
@@ -150,7 +151,7 @@ def conditions(record: dict[str, Any]) -> str:
     )
 
 
-def data(record: dict[str, Any]) -> str:
+def data(record: Record) -> str:
     """The record itself, and a link that saves it."""
     text = json.dumps(record, separators=(",", ":"), default=str).replace("<", "\\u003c")
     return (

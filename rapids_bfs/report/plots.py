@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from .._core.arguments import quoted
-from .._core.formatting import duration, graph_size, number, time_unit
+from .._core.formatting import duration, graph_size, number
 from .._core.optional import import_optional
 from ..errors import InputError
-from . import palette
-from .table import Levels, Record
+from .drawing import (
+    BLUE,
+    DIRECTIONS,
+    GREY,
+    LINES,
+    VERMILLION,
+    Levels,
+    LogScale,
+    Record,
+    by_median,
+    level_times,
+    speed_ups,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,12 +53,9 @@ def plot_comparison(record: Record) -> Figure:
 
     ``record`` is a comparison as `Comparison.to_dict` or its JSON.
     """
-    ran = sorted((engine for engine in record["engines"] if engine["run_ms"]), key=lambda each: -each["median_ms"])
-    if not ran:
-        raise InputError("no engine ran: there is nothing to plot")
+    ran = _some(by_median(record))[::-1]
     ratios = {row: engine["ratio_to_baseline"] for row, engine in enumerate(ran) if engine["ratio_to_baseline"]}
-    with settings():
-        figure = figure_of(9.6, 1.5 + 0.36 * len(ran))
+    with new_figure(9.6, 1.5 + 0.36 * len(ran)) as figure:
         panels = figure.subplots(1, 2 if len(ratios) > 1 else 1, sharey=True, squeeze=False)[0]
         _draw_times(panels[0], ran)
         graph = record["graph"]
@@ -55,17 +64,29 @@ def plot_comparison(record: Record) -> Figure:
             _draw_ratios(panels[1], ratios)
             panels[1].set_xlabel(f"speed relative to\n{record['baseline']} (ratio of medians)")
         for axes in panels:
-            axes.grid(axis="x", color="#E5E5E5")
-            axes.set_axisbelow(True)
+            _grid(axes, "x")
             axes.tick_params(axis="y", length=0)
     return figure
+
+
+def _some(shown: Any) -> Any:
+    """``shown``, unless it is empty: then there is an `InputError`."""
+    if not shown:
+        raise InputError("no engine ran: there is nothing to plot")
+    return shown
+
+
+def _grid(axes: Axes, direction: Literal["both", "x", "y"] = "both") -> None:
+    """Lines behind what is drawn."""
+    axes.grid(axis=direction, color="#E5E5E5")
+    axes.set_axisbelow(True)
 
 
 def _draw_times(axes: Axes, ran: Sequence[Record]) -> None:
     """A row for each engine, the fastest on top."""
     for row, engine in enumerate(ran):
         times = engine["run_ms"]
-        colour = palette.BLUE if engine["valid"] else palette.VERMILLION
+        colour = BLUE if engine["valid"] else VERMILLION
         axes.plot([min(times), max(times)], [row, row], color=colour, alpha=0.35, linewidth=4)
         axes.plot(times, [row] * len(times), "o", color=colour, alpha=0.5, markersize=4, markeredgewidth=0)
         axes.plot(engine["median_ms"], row, "|", color="black", markersize=15, markeredgewidth=2)
@@ -80,8 +101,8 @@ def _draw_times(axes: Axes, ran: Sequence[Record]) -> None:
 def _draw_ratios(axes: Axes, ratios: dict[int, float]) -> None:
     """The ratio of each row, from 1 to the right or to the left."""
     for row, ratio in ratios.items():
-        axes.plot([1, ratio], [row, row], color=palette.GREY, linewidth=1.5, zorder=1)
-        axes.plot(ratio, row, "D" if ratio == 1 else "o", color=palette.BLUE, markersize=6)
+        axes.plot([1, ratio], [row, row], color=GREY, linewidth=1.5, zorder=1)
+        axes.plot(ratio, row, "D" if ratio == 1 else "o", color=BLUE, markersize=6)
         place = max(ratio, 1), row
         axes.annotate(f"{number(ratio)} x", place, (7, 0), textcoords="offset points", va="center", size=8)
     axes.axvline(1, color="black", linewidth=0.8)
@@ -101,18 +122,13 @@ def plot_sizes(comparisons: Iterable[Any]) -> Figure:
             if engine["teps_harmonic_mean"]:
                 speed = engine["teps_harmonic_mean"] / 1e6
                 points.setdefault(engine["engine"], []).append((record["graph"]["edges"], speed))
-    if not points:
-        raise InputError("no engine ran: there is nothing to plot")
-    with settings():
-        figure = figure_of(7.2, 4.2)
-        axes = figure.subplots()
-        _draw_lines(axes, {name: sorted(of_sizes) for name, of_sizes in points.items()})
-        _log_axis(axes.xaxis, [edges for line in points.values() for edges, _ in line])
-        _log_axis(axes.yaxis, [speed for line in points.values() for _, speed in line])
+    lines = {name: sorted(of_sizes) for name, of_sizes in _some(points).items()}
+    with new_figure(7.2, 4.2) as figure:
+        axes = _draw_lines(figure, lines)
+        _log_axis(axes.xaxis, [edges for line in lines.values() for edges, _ in line])
+        _log_axis(axes.yaxis, [speed for line in lines.values() for _, speed in line])
         axes.set_xlabel("edges of the graph")
         axes.set_ylabel("speed (millions of edges per second)")
-        axes.grid(color="#E5E5E5")
-        figure.legend(loc="outside right upper", frameon=False)
     return figure
 
 
@@ -121,33 +137,29 @@ def plot_suite(record: Record) -> Figure:
 
     ``record`` is a suite's comparison as `SuiteComparison.to_dict` or its JSON.
     """
-    graphs = {row["graph"]: row["comparison"]["engines"] for row in record["graphs"] if row["comparison"]}
-    lines: dict[str, dict[int, float]] = {}
-    for place, engines in enumerate(graphs.values()):
-        for engine in engines:
-            if engine["ratio_to_baseline"]:
-                lines.setdefault(engine["engine"], {})[place] = engine["ratio_to_baseline"]
-    if not lines:
-        raise InputError("no engine ran: there is nothing to plot")
-    with settings():
-        figure = figure_of(2.4 + 0.5 * len(graphs), 4.4)
-        axes = figure.subplots()
-        _draw_lines(axes, {name: list(ratios.items()) for name, ratios in lines.items()})
-        _log_axis(axes.yaxis, [1, *(ratio for line in lines.values() for ratio in line.values())])
+    graphs = speed_ups(record)
+    lines: dict[str, list[tuple[int, float]]] = {}
+    for place, ratios in enumerate(graphs.values()):
+        for engine, ratio in ratios.items():
+            lines.setdefault(engine, []).append((place, ratio))
+    with new_figure(2.4 + 0.5 * len(graphs), 4.4) as figure:
+        axes = _draw_lines(figure, _some(lines))
+        _log_axis(axes.yaxis, [1, *(ratio for line in lines.values() for _, ratio in line)])
         axes.set_xticks(range(len(graphs)), [name.replace("$", r"\$") for name in graphs], rotation=45, ha="right")
         axes.set_ylabel(f"speed relative to {record['baseline']} (ratio of medians)")
         axes.set_title(record["suite"])
-        axes.grid(color="#E5E5E5")
-        figure.legend(loc="outside right upper", frameon=False)
     return figure
 
 
-def _draw_lines(axes: Axes, points: dict[str, list[tuple[int, float]]]) -> None:
-    """A line through the points of each name, with a colour, marker and dashes of its own."""
-    for (name, pairs), colour, marker, style in zip(
-        points.items(), cycle(palette.LINES), cycle(MARKERS), cycle(STYLES), strict=False
-    ):
+def _draw_lines(figure: Figure, points: dict[str, list[tuple[int, float]]]) -> Axes:
+    """A line through the points of each name, with a colour, marker and dashes of its own, and a legend."""
+    axes = figure.subplots()
+    styles = zip(cycle(LINES), cycle(MARKERS), cycle(STYLES), strict=False)
+    for (name, pairs), (colour, marker, style) in zip(points.items(), styles, strict=False):
         axes.plot(*zip(*pairs, strict=True), label=name, color=colour, marker=marker, linestyle=style)
+    _grid(axes)
+    figure.legend(loc="outside right upper", frameon=False)
+    return axes
 
 
 def _records(comparisons: Any) -> list[Record]:
@@ -168,19 +180,17 @@ def plot_trace(levels: Levels, engine: str | None = None) -> Figure:
     """
     if not levels["level"]:
         raise InputError("the search had no levels: there is nothing to plot")
-    timed = any(ms is not None for ms in levels["milliseconds"])
-    with settings():
-        figure = figure_of(7.2, 4.6 if timed else 2.8)
-        panels = figure.subplots(1 + timed, 1, sharex=True, squeeze=False)[:, 0]
+    timed = level_times(levels)
+    with new_figure(7.2, 4.6 if timed else 2.8) as figure:
+        panels = figure.subplots(2 if timed else 1, 1, sharex=True, squeeze=False)[:, 0]
         _bars(panels[0], levels, levels["frontier_vertices"])
         panels[0].set_yscale("log")
         panels[0].set_ylim(bottom=0.7)
         panels[0].yaxis.set_minor_formatter(import_optional("matplotlib.ticker", "a plot").NullFormatter())
         panels[0].set_ylabel("frontier (vertices)")
         if timed:
-            times = [ms or 0.0 for ms in levels["milliseconds"]]
-            unit, many = time_unit(max(times))
-            _bars(panels[1], levels, [many * ms for ms in times])
+            unit, times = timed
+            _bars(panels[1], levels, times)
             panels[1].set_ylabel(f"time ({unit})")
             panels[1].set_ylim(bottom=0)
         panels[-1].set_xlabel("level")
@@ -188,8 +198,7 @@ def plot_trace(levels: Levels, engine: str | None = None) -> Figure:
         if engine:
             panels[0].set_title(engine)
         for axes in panels:
-            axes.grid(axis="y", color="#E5E5E5")
-            axes.set_axisbelow(True)
+            _grid(axes, "y")
         if any(levels["direction"]):
             figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False)
     return figure
@@ -200,42 +209,32 @@ def _bars(axes: Axes, trace: Levels, heights: Sequence[float]) -> None:
     levels, directions = np.array(trace["level"]), np.array(trace["direction"], object)
     for direction in dict.fromkeys(trace["direction"]):
         ours = directions == direction
-        style: dict[str, Any] = {
-            "color": palette.DIRECTIONS[direction],
-            "hatch": HATCHES[direction],
-            "edgecolor": "white" if HATCHES[direction] else palette.DIRECTIONS[direction],
-            "label": direction,
-        }
+        colour, hatch = DIRECTIONS[direction], HATCHES[direction]
+        style: dict[str, Any] = {"facecolor": colour, "hatch": hatch, "label": direction, "linewidth": 0}
+        style["edgecolor"] = "white" if hatch else colour
         if len(levels) <= MAX_BARS:
-            axes.bar(levels[ours], np.array(heights)[ours], width=0.8, linewidth=0, **style)
+            axes.bar(levels[ours], np.array(heights)[ours], width=0.8, **style)
         else:
-            del style["color"]
             edges = np.append(levels, levels[-1] + 1) - 0.5
-            style["facecolor"] = palette.DIRECTIONS[direction]
-            axes.stairs(np.where(ours, heights, 0), edges, fill=True, linewidth=0, **style)
+            axes.stairs(np.where(ours, heights, 0), edges, fill=True, **style)
 
 
 def _log_axis(axis: Any, values: Sequence[float], *, note: bool = False) -> None:
     """A logarithmic axis around the values, with room for a note beyond the largest if needed."""
     ticker = import_optional("matplotlib.ticker", "a plot")
-    low, high = min(values), max(values)
-    spread = max(high / low, 2.0)
-    limits = low / spread**0.08, high * (max(spread, 5) ** 0.3 if note else spread**0.08)
+    scale = LogScale(values, room=0.25) if note else LogScale(values)
+    limits = 10**scale.low, 10**scale.high
     axis.axes.set(**{f"{axis.axis_name}scale": "log", f"{axis.axis_name}lim": limits})
-    steps = (1,) if spread > 50 else (1, 2, 5) if spread > 10 else (1, 1.5, 2, 3, 4, 6)
-    axis.set_major_locator(ticker.LogLocator(subs=steps))
+    axis.set_major_locator(ticker.LogLocator(subs=scale.steps))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axis.set_minor_formatter(ticker.NullFormatter())
 
 
-def settings() -> Any:
-    return import_optional("matplotlib", "a plot").rc_context(SETTINGS)
-
-
-def figure_of(width: float, height: float) -> Figure:
-    """A figure of this size in inches."""
-    figure: Figure = _picture()(figsize=(width, height), layout="constrained", facecolor="white")
-    return figure
+@contextmanager
+def new_figure(width: float, height: float) -> Iterator[Figure]:
+    """A figure of this size in inches, in a context in which it is drawn with our settings."""
+    with import_optional("matplotlib", "a plot").rc_context(SETTINGS):
+        yield _picture()(figsize=(width, height), layout="constrained", facecolor="white")
 
 
 @cache

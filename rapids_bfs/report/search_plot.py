@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core.formatting import counted
 from .._core.optional import import_optional
-from .plots import figure_of, settings
+from .plots import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +31,7 @@ def plot_search(
     n, depth = len(distances), int(distances.max(initial=0))
     positions = radial(distances, predecessors)
     children = np.flatnonzero(predecessors >= 0)
-    with settings():
-        figure = figure_of(SIDE, SIDE)
+    with new_figure(SIDE, SIDE) as figure:
         axes = figure.subplots()
         axes.set_aspect("equal")
         axes.axis("off")

@@ -21,7 +21,8 @@ from rapids_bfs.cli import run_command
 from rapids_bfs.cli.commands import app
 from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.report.console import console, line
-from rapids_bfs.report.table import comparison_table, levels_table
+from rapids_bfs.report.documents import in_terminal
+from rapids_bfs.report.table import comparison_tables, levels_table
 
 USUAL = {
     "compare": ["karate", "--engines=cpu", "--num-sources=1"],
@@ -182,7 +183,7 @@ def test_no_text_reaches_a_terminal_but_as_itself(text):
     comparison = compare(as_graph([(0, 1)]), num_sources=1, engines="scipy")
     comparison.graph.name = comparison["scipy"].unavailable = text
     shown = line(text).plain
-    for group in (comparison_table(comparison.to_dict()), levels_table(text, 2, [1, 1])):
+    for group in (in_terminal(comparison_tables(comparison.to_dict())), levels_table(text, 2, [1, 1])):
         out = console(width=10_000)
         with out.capture() as capture:
             out.print(group)

@@ -10,7 +10,6 @@ import pytest
 
 import rapids_bfs.engines.cpu
 from rapids_bfs.cli import run_command
-from rapids_bfs.cli.streams import with_progress
 from rapids_bfs.report.console import console
 
 TINY = ["--engines=cpu:sequential,scipy", "--num-sources=2", "--keep=kept.json"]
@@ -149,15 +148,3 @@ def test_tables_fit_a_terminal(said, monkeypatch):
         assert max(map(len, text.getvalue().splitlines())) <= width
         assert ("Hidden (--wide shows): GTEPS" in text.getvalue()) == (not wide)
         assert ("preparation, ms\n" in text.getvalue()) == bool(wide)
-
-
-def test_the_time_left_is_shown_on_a_terminal(monkeypatch):
-    text = StringIO()
-    monkeypatch.setattr("rapids_bfs.cli.streams.messages", console(file=text, force_terminal=True, width=100))
-
-    def work(progress):
-        for done in range(4):
-            progress(done, 4, f"step {done}")
-
-    with_progress(work, remaining=True)
-    assert "0:00 left" in text.getvalue()

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from scipy import stats
 from typer.testing import CliRunner
 
-from rapids_bfs import InputError
-from rapids_bfs._core.statistics import HarmonicSummary, Statistics
+from rapids_bfs import InputError, bfs
 from rapids_bfs.cli import run_command
 from rapids_bfs.cli.commands import app
-from rapids_bfs.comparison.graph500 import graph500
+from rapids_bfs.comparison.graph500 import HarmonicSummary, Statistics, graph500
 from rapids_bfs.errors import TraversalError
-from rapids_bfs.generators import generate, rmat_edges
+from rapids_bfs.generators import rmat_edges
 
 positive = st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=70)
 
@@ -31,21 +30,6 @@ LABELS = [
     *("bfs  harmonic_mean_TEPS:     !", "bfs  harmonic_stddev_TEPS:"),
     *(f"bfs  {name}_validate:" for name in (*QUARTILES, "mean", "stddev")),
 ]
-
-
-@pytest.mark.parametrize(
-    ("values", "quartiles"),
-    [
-        ([3.0, 1.0, 2.0], (1.0, 2.0, 3.0)),
-        ([1.0, 2.0, 3.0, 4.0], (1.5, 2.5, 3.5)),
-        ([5.0, 1.0, 4.0, 2.0, 3.0], (2.0, 3.0, 4.0)),
-        (list(map(float, range(1, 65))), (16.5, 32.5, 48.5)),
-        ([7.0], (7.0, 7.0, 7.0)),
-    ],
-)
-def test_quartiles(values, quartiles):
-    summary = Statistics.of(values)
-    assert (summary.firstquartile, summary.median, summary.thirdquartile) == quartiles
 
 
 @given(positive)
@@ -81,25 +65,15 @@ def test_harmonic_summary_against_scipy(times, data):
 
 @pytest.mark.parametrize("engine", ["cpu", "scipy"])
 def test_benchmark(engine):
-    run = graph500(10, roots=8, engine=engine)
-    graph = generate("rmat:10")
-    drawn, _ = rmat_edges(10).edges()
-    assert len(set(run.roots)) == len(run.times) == len(run.nedges) == len(run.validate_times) == 8
-    assert all(graph.degrees[root] > 0 for root in run.roots)
-    assert all(0 < edges <= len(drawn) for edges in run.nedges)
-    assert all(time > 0 for time in run.times)
-
-
-def test_edges_count_as_drawn():
-    """Self-loops and repeated edges of the traversed component, and no others."""
-    from rapids_bfs import bfs
-
-    run = graph500(6, edge_factor=1, roots=20, engine="cpu")
+    """Edges count as they were drawn."""
+    run = graph500(6, edge_factor=1, roots=20, engine=engine)
     source, target = rmat_edges(6, 1).edges()
+    assert len(set(run.roots)) == len(run.times) == len(run.validate_times) == 20
     for root, nedge in zip(run.roots, run.nedges, strict=True):
         reached = bfs("rmat:6:1", root, engine="scipy").distances >= 0
-        assert nedge == (reached[source] & reached[target]).sum() == (reached[source] | reached[target]).sum()
+        assert nedge == (reached[source] & reached[target]).sum() == (reached[source] | reached[target]).sum() > 0
     assert len(set(run.nedges)) > 1
+    assert min(run.times) > 0
 
 
 def test_report_is_the_reference_codes():

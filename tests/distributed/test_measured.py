@@ -17,7 +17,6 @@ from rapids_bfs._core import machine
 from rapids_bfs._core.cuda import driver
 from rapids_bfs._core.cuda.driver import Driver
 from rapids_bfs.cli import BAD_INPUT, FINE, run_command
-from rapids_bfs.comparison import distributed as measure
 from rapids_bfs.comparison import runner
 from rapids_bfs.comparison.graph500 import graph500
 from rapids_bfs.comparison.runner import sample_sources
@@ -77,7 +76,7 @@ class TestCompare:
     @pytest.mark.parametrize("gap", [1, 5])
     def test_edges_of_every_kind(self, kind, gap, tmp_path, monkeypatch):
         """Ids with gaps have a global id that is no vertex of the graph in one piece."""
-        monkeypatch.setattr(runner, "LONG_MS", float("inf"))  # no run is too long to be repeated
+        monkeypatch.setattr(runner, "MAX_END_TO_END_MS", float("inf"))  # no run is too long to be repeated
         source, target = gap * np.random.default_rng(gap).integers(0, 400, (2, 900)) + gap
         given = KINDS[kind](tmp_path, source, target)
         engines = "cpu,cpu:sequential,scipy,networkx"
@@ -135,7 +134,9 @@ class TestGraph500:
         assert "bfs  harmonic_mean_TEPS:     !" in str(report)
 
     def test_a_wrong_answer_ends_it(self, monkeypatch):
-        monkeypatch.setattr(measure, "verdict_of", lambda *given: Verdict("root", 0, "rule 'root' is broken"))
+        monkeypatch.setattr(
+            "rapids_bfs.comparison.graph500.verdict_of", lambda *given: Verdict("root", 0, "rule 'root' is broken")
+        )
         with pytest.raises(TraversalError, match=r"from root .* rule 'root' is broken"):
             graph500(5, roots=1, devices="cpu:2")
 

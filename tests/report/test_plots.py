@@ -10,7 +10,7 @@ from matplotlib.collections import LineCollection, PathCollection
 from pictures import assert_nothing_is_cut_off
 
 from rapids_bfs import InputError, as_graph, bfs, compare, load, plot_levels, plot_sizes
-from rapids_bfs.comparison.runner import Comparison, EngineRuns, Run
+from rapids_bfs.comparison.records import Comparison, EngineRuns, Run
 from rapids_bfs.report.search_plot import radial
 from rapids_bfs.testing import graphs
 from rapids_bfs.trace import Level, Trace
@@ -45,7 +45,7 @@ times = st.lists(st.floats(1e-3, 1e4), min_size=1, max_size=5)
 def test_a_comparison_of_any_times(measured):
     drawn = comparison(**measured)
     figure = drawn.plot()
-    by_speed = sorted(drawn.engines, key=lambda runs: -runs.median_ms)
+    by_speed = sorted(drawn.engines, key=lambda runs: runs.median_ms)[::-1]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [runs.engine for runs in by_speed]
     dots = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
     assert [sorted(line.get_xdata()) for line in dots] == [sorted(runs.run_ms) for runs in by_speed]
@@ -144,10 +144,6 @@ def test_ids_are_written_where_they_fit():
     figure = plot_levels(graph, bfs(graph, "ann"))
     assert sorted(text.get_text() for text in figure.axes[0].texts) == ["ann", "bob", "caroline"]
     assert not plot_levels(as_graph("star:400"), bfs("star:400", 0)).axes[0].texts
-
-
-def test_a_figure_shows_itself_in_a_notebook():
-    assert trace(3).plot()._repr_png_().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(

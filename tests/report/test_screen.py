@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import rapids_bfs.cli.info
 from rapids_bfs import as_graph, bfs, compare
 from rapids_bfs._core.formatting import BYTES, counted, graph_size, number, printable, size
 from rapids_bfs.cli.info import info_tables
 from rapids_bfs.cli.streams import with_progress
-from rapids_bfs.comparison.runner import Comparison, EngineRuns, Run
+from rapids_bfs.comparison.records import Comparison, EngineRuns, Run
 from rapids_bfs.report.console import console, show
-from rapids_bfs.report.table import comparison_table
+from rapids_bfs.report.documents import in_terminal
+from rapids_bfs.report.table import comparison_tables
 
 GRAPH = as_graph("karate")
 NAMES = ["scipy", "cpu", "cupy:direction-optimizing", "pylibcugraph:direction-optimizing"]
@@ -39,7 +39,7 @@ def comparisons(draw):
 
 def printed(comparison, width, **options):
     text = StringIO()
-    show(comparison_table(comparison.to_dict(), **options), out=console(file=text, width=width))
+    show(in_terminal(comparison_tables(comparison.to_dict()), **options), out=console(file=text, width=width))
     return text.getvalue()
 
 
@@ -107,22 +107,6 @@ def test_a_terminal_breaks_no_word(width, arguments):
     assert all(len(row.rstrip()) <= width for row in shown.splitlines())
     if arguments[0] != "trace":
         assert {"cupy", "no", "CUDA", "device"} <= set(re.split(r"[\s,:]+", shown))
-
-
-def test_info_says_each_reason_once(monkeypatch):
-    class Engine:
-        algorithms = ("one", "two")
-
-        def unavailable(self):
-            return "no GPU"
-
-    engines = {"a": Engine(), "b": Engine()}
-    monkeypatch.setattr(rapids_bfs.cli.info, "registered", lambda: engines)
-    monkeypatch.setattr(rapids_bfs.cli.info, "resolve", engines.get)
-    text = StringIO()
-    show(info_tables(), out=console(file=text, width=80))
-    assert text.getvalue().count("no GPU") == 1
-    assert "\na, b: no GPU\n" in text.getvalue()
 
 
 def test_notes_can_be_read_on_white():
@@ -212,8 +196,9 @@ def test_a_long_step_moves_on_a_terminal(monkeypatch):
         while len(set("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") & set(text.getvalue())) < 3:
             sleep(0.01)
 
-    with_progress(work)
+    with_progress(work, remaining=True)
     assert "1/4" in text.getvalue()
+    assert re.search(r"\d:\d\d left", text.getvalue())
 
 
 def test_counts_in_english():

@@ -7,7 +7,7 @@ from browser import CHROMIUM, Page
 from pictures import assert_nothing_is_cut_off
 
 from rapids_bfs import compare_suite
-from rapids_bfs.report.suite_page import suite_page
+from rapids_bfs.report.suite import suite_page
 
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (apt install chromium)")
 HOSTILE = "</script><img src=x onerror=alert(1)>&$_:1"

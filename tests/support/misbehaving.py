@@ -1,8 +1,22 @@
 """Engines whose answers are wrong, or that the user interrupts."""
 
+from contextlib import contextmanager
+
 from rapids_bfs.comparison.runner import WARM_SEARCHES
+from rapids_bfs.engines import register, registered, resolve
 from rapids_bfs.engines.cpu import CPU
 from rapids_bfs.engines.cpu.search import Sequential
+
+
+@contextmanager
+def registered_too(*engines):
+    """A context in which these engines are registered besides the others."""
+    for engine in engines:
+        register(engine)
+    yield
+    for engine in engines:
+        del registered()[engine.name]
+    resolve.cache_clear()
 
 
 class Lying(CPU):

@@ -1,4 +1,4 @@
-"""Is a figure of Matplotlib drawn whole?"""
+"""Checks that a figure of Matplotlib is drawn whole."""
 
 from matplotlib.text import Text
 
