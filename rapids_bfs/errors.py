@@ -46,6 +46,10 @@ class NoAttributeError(InputError, AttributeError):
     """An attribute that an object of this kind has elsewhere. `hasattr` is False, as for any that is missing."""
 
 
+class DeviceMemoryError(InputError):
+    """The device has too little free memory for this."""
+
+
 class NoPathError(InputError):
     """No path leads from one vertex to the other."""
 

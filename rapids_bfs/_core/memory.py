@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import DeviceMemoryError, InputError
 from .cgroups import content, groups
 from .cuda.arrays import LESS_MEMORY, require_device
 from .formatting import size
@@ -206,9 +206,10 @@ def require_device_bytes(needed: int, what: str) -> None:
         raise shortage(what, needed, available)
 
 
-def shortage(what: str, needed: int, available: float, memory: str = "device memory") -> InputError:
+def shortage(what: str, needed: int, available: float, memory: str = "device memory") -> DeviceMemoryError:
     """The error of ``what``, which needs more memory of a device than is available."""
-    return InputError(f"{what} needs {size(needed)} of {memory}, and {size(int(available))} are free: {LESS_MEMORY}")
+    free = size(int(available))
+    return DeviceMemoryError(f"{what} needs {size(needed)} of {memory}, and {free} are free: {LESS_MEMORY}")
 
 
 def has_bytes(needed: int) -> bool:

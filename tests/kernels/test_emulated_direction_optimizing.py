@@ -74,7 +74,7 @@ def test_no_other_block_expands_what_one_block_begins(monkeypatch):
     ends = np.r_[:19, np.full(80, 20)], np.r_[1:20, 21 + np.arange(80) % 10]
     tuning = replace(DEEP, deep=10, single_block_chunks=128)
     search = DirectionOptimizing(as_graph(ends, directed=True), EmulatedDevice(1), tuning)
-    assert 0 < search.deep_chunks < 1 + 80 // 4 <= search.parameters.single_block_chunks
+    assert search.room < 1 + 80 // 4 <= search.parameters.single_block_chunks <= search.deep_chunks
     assert_right(search, [0])
     assert_right(search, [20])
 

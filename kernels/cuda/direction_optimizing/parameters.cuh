@@ -47,7 +47,8 @@ struct Search : SearchArrays<Vertex, Offset> {
     long long beta;                 // top-down again when the frontier shrinks below 1/beta of the vertices
     long long dense;                // a frontier with more edges than this is expanded into a bitmap
     long long single_block_chunks;  // a frontier with no more chunks is expanded by one block,
-    long long deep_chunks;          // and with no more than this by all together, see deep_levels.cuh; 0: never
+    long long deep_chunks;          // and with no more than this by all together, see deep_levels.cuh;
+                                    // 0: never, else no less than by one block
     long long capacity;             // chunks of a block's queue in shared memory
     long long edge_bits;            // of a Counter
     long long shrinking_levels;     // small and shrinking frontiers in a row before it is top-down again

@@ -148,15 +148,6 @@ __device__ __forceinline__ bool bars_an_end(const Search<Vertex, Offset>& s) {
     return (s.count == 1 && !s.allowed[s.source]) || (s.target >= 0 && !s.allowed[s.target]);
 }
 
-// The chunks of a frontier, at most.
-__device__ __forceinline__ long long chunks_of(Frontier frontier) { return frontier.vertices + frontier.edges / CHUNK; }
-
-// Is this frontier small enough for one block, whether or not all blocks may expand larger ones together?
-template <typename Vertex, typename Offset>
-__device__ __forceinline__ bool fits_one_block(const Search<Vertex, Offset>& s, Frontier frontier) {
-    return chunks_of(frontier) <= s.single_block_chunks;
-}
-
 // Begin. The first bitmap has the isolated vertices, as the last search left it.
 template <bool MASKED, typename Vertex, typename Offset>
 __device__ __forceinline__ Progress begin_search(const Search<Vertex, Offset>& s, const Worker& w, long long words) {
@@ -180,8 +171,11 @@ __device__ __forceinline__ Progress begin_search(const Search<Vertex, Offset>& s
         p.frontier.edges = __ldg(s.offsets + s.source + 1) - __ldg(s.offsets + s.source);
         p.frontier.vertices = p.frontier.edges > 0;
     }
-    if (!MASKED && one_source && p.frontier.edges > 0 && fits_one_block(s, p.frontier) && s.depth_limit > 0) {
-        __syncthreads();  // the first level is block 0's alone: no other needs what it wrote before the next barrier
+    if (!MASKED && one_source && p.frontier.edges > 0 && 1 + p.frontier.edges / CHUNK <= s.single_block_chunks &&
+        s.depth_limit > 0) {
+        // The loop lets block 0 go on alone, as `deep_chunks` is 0 or no less than `single_block_chunks`. What it wrote, no
+        // other block needs before the next barrier.
+        __syncthreads();
     } else {
         end_phase(state, 0, s.edge_bits, w.result);
     }
@@ -401,9 +395,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         const Frontier expanded = p.frontier;
         const bool reached_target = s.target >= 0 && is_reached(result.target_level, p.level);
         const bool done = expanded.vertices == 0 || p.level >= s.depth_limit || p.given_up || reached_target;
-        const bool one_block = fits_one_block(s, expanded);
-        const bool deep = p.small_runs < MOST_SMALL_RUNS && chunks_of(expanded) <= s.deep_chunks;
-        const bool small = p.queued && !p.no_room && (one_block || deep);
+        const long long chunks = expanded.vertices + expanded.edges / CHUNK;  // an upper bound
+        const bool deep = s.deep_chunks > 0 && p.small_runs < MOST_SMALL_RUNS;
+        const bool small = p.queued && !p.no_room && chunks <= (deep ? s.deep_chunks : s.single_block_chunks);
         const bool bottom_up =
             !p.queued || favors_bottom_up(s, expanded.edges, p.unexplored, has_hubs(expanded, s.n, s.m));
         const bool dense = !small && (bottom_up || expanded.edges > s.dense);
@@ -416,7 +410,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) search(const __grid_constant_
         }
         if (done) return end_search(s, w, p, with_isolated);
         if (small) {
-            if (one_block) {
+            if (chunks <= s.single_block_chunks) {
                 expand_small(s, w, p, ring.visited(), memory);
             } else {
                 expand_deep<SMALL_ROWS, MASKED>(s, w, p, ring, memory);

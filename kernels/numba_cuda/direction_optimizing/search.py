@@ -132,18 +132,6 @@ def begin_search(s, work, ring, stale, unreached, was_stale):
 
 
 @inlined
-def chunks_of(vertices, edges):
-    """The chunks of a frontier, at most."""
-    return vertices + (edges >> 2)
-
-
-@inlined
-def fits_one_block(s, vertices, edges):
-    """Whether one block expands this frontier, even if the blocks of a cluster may expand larger ones together."""
-    return chunks_of(vertices, edges) <= s.single_block_chunks
-
-
-@inlined
 def first_frontier(s, work, stale):
     """Wait until the queue has the sources. Returns the frontier's vertices and edges, and the next phase."""
     phase = np.int32(1)
@@ -151,8 +139,10 @@ def first_frontier(s, work, stale):
     if work.one_source:
         edges = np.int64(row_of(s, s.source)[1])
         vertices = np.int64(edges > 0)
-    if work.one_source and edges > 0 and fits_one_block(s, vertices, edges) and s.depth_limit > 0:
-        cuda.syncthreads()  # the first level is block 0's alone: no other reads what it wrote before the next barrier
+    if work.one_source and edges > 0 and 1 + (edges >> 2) <= s.single_block_chunks and s.depth_limit > 0:
+        # The loop lets block 0 go on alone: deep_chunks is 0 or no less than single_block_chunks. What it wrote, no other
+        # block reads before the next barrier.
+        cuda.syncthreads()
     else:
         end_phase(s.state, np.int32(0), s.edge_bits, work.result)
     if not work.one_source:
@@ -163,10 +153,10 @@ def first_frontier(s, work, stale):
 
 
 @inlined
-def expand_small(s, work, visited, level, begin, vertices, edges, phase, one_block, memory):
+def expand_small(s, work, visited, level, begin, vertices, edges, phase, chunks, memory):
     """Let one block, or the blocks of a cluster, expand a small frontier and those after it. Returns what is left."""
     size, limit = np.int32(1), s.single_block_chunks
-    if not one_block:
+    if chunks > s.single_block_chunks:
         size, limit = cluster_size(), s.deep_chunks
     if cuda.blockIdx.x < size:
         most = np.int32(limit)
@@ -285,9 +275,8 @@ def search(s):
     while True:
         reached_target = s.target >= 0 and is_reached(work.result[TARGET_REACHED], level)
         done = vertices == 0 or level >= s.depth_limit or given_up or reached_target
-        one_block = fits_one_block(s, vertices, edges)
-        deep = cluster_size() > 1 and chunks_of(vertices, edges) <= s.deep_chunks
-        small = queued and not no_room and (one_block or deep)
+        chunks = vertices + (edges >> 2)  # at most
+        small = queued and not no_room and chunks <= (s.deep_chunks if cluster_size() > 1 else s.single_block_chunks)
         bottom_up = not queued or edges > unexplored // s.alpha
         dense = not small and (bottom_up or edges > s.dense)
         with_isolated = done and (s.fresh != 0 or ring.newest > ring.oldest)
@@ -300,7 +289,7 @@ def search(s):
 
         if small:
             left, left_edges = expand_small(
-                s, work, newest(s, ring), level, begin, vertices, edges, phase, one_block, memory
+                s, work, newest(s, ring), level, begin, vertices, edges, phase, chunks, memory
             )
             phase = np.int32(phase + 1)
             no_room = level == work.result[LAST_LEVEL]

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import DeviceMemoryError, InputError
 from ..arguments import quoted
 from ..forks import in_each_child
 from ..interrupts import is_interrupt
@@ -35,7 +35,8 @@ class _ClearErrors(ContextDecorator):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, *trace: object) -> None:
         if kind is not None and kind.__name__ == "OutOfMemoryError":
-            raise InputError(f"the device has too little memory ({str(error).rstrip('.')}): {LESS_MEMORY}") from None
+            reason = str(error).rstrip(".")
+            raise DeviceMemoryError(f"the device has too little memory ({reason}): {LESS_MEMORY}") from None
         if kind is not None and kind.__name__ == "CUDARuntimeError" and getattr(error, "status", 0) in CAPTURE_ERRORS:
             raise InputError(
                 "a stream is being captured into a CUDA graph, for which this would have to wait: call it before"

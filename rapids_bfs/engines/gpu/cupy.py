@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ..._core.cuda.arrays import CUDA, aligned, cupy_missing
 from ..._core.cuda.kernels import function_of, module
 from ..._core.memory import available_device_bytes
+from ...errors import DeviceMemoryError
 from ...graph import Graph
 from ..base import OPTIONAL, BatchTraversal, Betweenness, Engine, Options, Traversal
 from .betweenness import Brandes
@@ -54,9 +55,11 @@ class CuPy(Engine):
         return prepared(make, graph)
 
     def prepare_batch(self, graph: Graph, algorithm: str) -> BatchTraversal:
-        if algorithm != self.algorithms[0]:
-            return super().prepare_batch(graph, algorithm)
-        return prepared(BitParallel, graph)
+        """Prepare to search from many sources at once or, if memory is short, from one after the other."""
+        if algorithm == self.algorithms[0]:
+            with suppress(DeviceMemoryError):
+                return prepared(BitParallel, graph)
+        return super().prepare_batch(graph, algorithm)
 
     def prepare_betweenness(self, graph: Graph, algorithm: str) -> Betweenness:
         return prepared(Brandes, graph)

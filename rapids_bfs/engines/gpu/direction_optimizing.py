@@ -172,10 +172,14 @@ class DirectionOptimizing(DeviceTraversal):
         self.masked = masked
 
     def _deep_chunks(self, blocks: int) -> int:
-        """The chunks of a frontier, at most, that so many blocks expand together."""
+        """The chunks of a frontier, at most, that so many blocks expand together; 0: none.
+
+        It is no less than what one block expands: the kernel lets one begin by that limit alone, without a barrier.
+        """
         tuning = self.tuning
         each = tuning.deep_chunks_of_block * self.parameters.capacity // tuning.capacity
-        return min(tuning.deep_chunks, blocks * each, self.room) if 1 < blocks <= MOST_BLOCKS else 0
+        deep = min(tuning.deep_chunks, blocks * each, self.room) if 1 < blocks <= MOST_BLOCKS else 0
+        return deep and max(deep, self.parameters.single_block_chunks)
 
     @cached_property
     def next_arrays(self) -> NextArrays:

@@ -215,7 +215,7 @@ def test_no_other_block_expands_what_one_block_begins(monkeypatch):
     ends = np.r_[:69, np.full(300, 70)], np.r_[1:70, 71 + np.arange(300) % 30]
     tuning = replace(DEEP, deep=10, single_block_chunks=128, capacity=128)
     search = search_of(as_graph(ends, directed=True), tuning)
-    assert 0 < search.deep_chunks < 1 + 300 // 4 <= search.parameters.single_block_chunks
+    assert search.room < 1 + 300 // 4 <= search.parameters.single_block_chunks <= search.deep_chunks
     assert_right(search, [0])
     assert_right(search, [70])
 
