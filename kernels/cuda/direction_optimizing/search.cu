@@ -173,8 +173,8 @@ __device__ __forceinline__ Progress begin_search(const Search<Vertex, Offset>& s
     }
     if (!MASKED && one_source && p.frontier.edges > 0 && 1 + p.frontier.edges / CHUNK <= s.single_block_chunks &&
         s.depth_limit > 0) {
-        // The loop lets block 0 go on alone, as `deep_chunks` is 0 or no less than `single_block_chunks`. What it wrote, no
-        // other block needs before the next barrier.
+        // The loop lets block 0 go on alone: `deep_chunks` is 0 or no less than `single_block_chunks`. No other block needs
+        // what it wrote before the next barrier.
         __syncthreads();
     } else {
         end_phase(state, 0, s.edge_bits, w.result);

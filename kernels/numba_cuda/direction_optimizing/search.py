@@ -140,8 +140,8 @@ def first_frontier(s, work, stale):
         edges = np.int64(row_of(s, s.source)[1])
         vertices = np.int64(edges > 0)
     if work.one_source and edges > 0 and 1 + (edges >> 2) <= s.single_block_chunks and s.depth_limit > 0:
-        # The loop lets block 0 go on alone: deep_chunks is 0 or no less than single_block_chunks. What it wrote, no other
-        # block reads before the next barrier.
+        # The loop lets block 0 go on alone: deep_chunks is 0 or no less than single_block_chunks. No other block reads
+        # what it wrote before the next barrier.
         cuda.syncthreads()
     else:
         end_phase(s.state, np.int32(0), s.edge_bits, work.result)
