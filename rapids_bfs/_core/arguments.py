@@ -10,7 +10,6 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ..errors import InputError, shortened
-from .interrupts import is_interrupt
 
 LONGEST_QUOTE = 80  # characters
 
@@ -19,9 +18,7 @@ def quoted(value: Any) -> str:
     """The repr of ``value`` for messages: a line of at most `LONGEST_QUOTE` characters, NumPy's scalars as Python's."""
     try:
         text = repr(_plain(value))
-    except Exception as error:  # a user's __repr__ may raise anything; an int of too many digits raises ValueError
-        if is_interrupt(error):
-            raise
+    except Exception:  # a user's __repr__ may raise anything; an int of too many digits raises ValueError
         text = f"<{type(value).__qualname__}>"
     return shortened(text.replace("\n", " "), LONGEST_QUOTE)
 

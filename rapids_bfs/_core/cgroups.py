@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from itertools import accumulate, product
 
 from .forks import in_each_child
-from .interrupts import suppressed
 
 ROOT = ""  # of the file system
 GROUP = re.compile(r"^\d+:([^:\n]*):(/.*)$", re.MULTILINE)  # a line names controllers, none in version 2, and a group
@@ -47,6 +47,6 @@ def _possible(root: str, controller: str) -> Iterator[tuple[int, str]]:
 
 def content(file: str) -> bytes:
     """The content of the file; empty if it does not exist or cannot be read."""
-    with suppressed(OSError), open(file, "rb", buffering=0) as opened:
+    with suppress(OSError), open(file, "rb", buffering=0) as opened:
         return opened.read()
     return b""

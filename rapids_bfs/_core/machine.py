@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -12,7 +13,6 @@ from .cores import usable_cores
 from .cuda.arrays import cupy_missing
 from .cuda.driver import driver
 from .cuda.driver import links as driver_links
-from .interrupts import suppressed
 
 PACKAGES = (
     "rapids-bfs",
@@ -77,7 +77,7 @@ def nccl_version() -> str | None:
 
 def _processor() -> str:
     lines: list[str] = []
-    with suppressed(OSError):
+    with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
@@ -94,6 +94,6 @@ def _installed() -> dict[str, str]:
     the packages that it has imported."""
     found = {}
     for package in PACKAGES:
-        with suppressed(PackageNotFoundError):
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
     return found

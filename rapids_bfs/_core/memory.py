@@ -19,7 +19,6 @@ from ..errors import DeviceMemoryError, InputError
 from .cgroups import content, groups
 from .cuda.arrays import LESS_MEMORY, require_device
 from .formatting import size
-from .interrupts import suppressed
 from .rapids import driver_allocates, has_pool, pool_bytes, rmm_allocates
 
 # By version of Linux's control groups: the files with the limit and with what is used of it; the line of memory.stat
@@ -68,7 +67,7 @@ def available_bytes() -> int:
 
 def _free_bytes() -> int:
     """The free memory of the machine. Linux is asked without psutil, whose import takes as long as a small search."""
-    with suppressed(OSError, ValueError, IndexError):  # another system, or an old kernel
+    with suppress(OSError, ValueError, IndexError):  # another system, or an old kernel
         return 1024 * int(MEMINFO.read_bytes().partition(b"MemAvailable:")[2].split(None, 1)[0])
     import psutil
 

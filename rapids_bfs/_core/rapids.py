@@ -13,7 +13,6 @@ from ..errors import InputError
 from .cuda import arrays as device
 from .cuda.driver import pip_install
 from .forks import in_each_child
-from .interrupts import is_interrupt
 
 PACKAGES = ("cudf", "cugraph", "cupy", "cupyx", "nx_cugraph", "pylibcudf", "pylibcugraph", "rmm")
 
@@ -28,8 +27,6 @@ def package_missing(package: str) -> str | None:
     try:
         importlib.import_module(package)
     except Exception as error:  # importing mismatched versions can raise anything
-        if is_interrupt(error):
-            raise
         first_line = str(error).strip().partition("\n")[0]
         return f"{package} cannot be imported ({first_line}): {pip_install('rapids-cu')}"
     return None

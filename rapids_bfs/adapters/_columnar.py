@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from .._core.arguments import quoted
 from .._core.csr.building import BLOCK
-from .._core.interrupts import is_interrupt
 from ..errors import InputError
 from ..graph import Graph
 from ._edge_data import Asked, carried
@@ -101,8 +100,6 @@ def read_several(pattern: str, files: Sequence[File], name: str | None, **option
     try:
         table = with_data(table, edge_data, files)
     except (pa.ArrowException, OSError) as error:
-        if is_interrupt(error):
-            raise
         raise InputError(f"{pattern}: its files do not all carry the same ({error})") from error
     graph = from_edge_table(table, **options)
     graph.name = name or name_of(pattern)

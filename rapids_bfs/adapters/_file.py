@@ -20,7 +20,6 @@ from .._core.csr.building import CHANGED
 from .._core.environment import WrongVariable
 from .._core.forks import generation
 from .._core.formatting import printable
-from .._core.interrupts import interrupt_behind, is_interrupt
 from ..errors import InputError
 from ..graph import Graph
 from ._bounded import BOM, BoundedText
@@ -180,8 +179,6 @@ def file_at(path: str | os.PathLike[str]) -> File:
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{file} does not exist") from None
     except (OSError, ValueError) as error:
-        if is_interrupt(error):
-            raise
         raise InputError(f"{file!s:.200} cannot be opened: {getattr(error, 'strerror', None) or error}") from error
     if stat.S_ISDIR(found.st_mode):
         raise InputError(f"{file} is a directory, not a file")
@@ -204,8 +201,6 @@ def file_errors(file: File, what: str) -> Iterator[None]:
             raise
         raise InputError(f"{file}: {error}") from None
     except Exception as error:
-        if interrupt := interrupt_behind(error):
-            raise interrupt from interrupt.__cause__
         said = error.strerror if isinstance(error, OSError) else None  # without its number and the file's name
         reason = (said or str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(f"{file} cannot be read as {what}: {reason:.200}") from error
@@ -247,8 +242,6 @@ def write_errors(path: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if is_interrupt(error):
-            raise
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from .._core.interrupts import is_interrupt
-
 # Sets of types whose objects Arrow and Polars put into one column.
 NUMBERS = {int, float, np.float64, *(np.dtype(code).type for code in "bhilqBHILQ")}
 KINDS = ({str, np.str_}, {bytes, np.bytes_}, NUMBERS, {bool})  # and finite decimals
@@ -33,9 +31,7 @@ def array_of(series: Any) -> Any:
         if values.dtype == object and not of_one_kind(values):
             return None
         return pa.array(series, from_pandas=True)
-    except (pa.ArrowException, OverflowError, ValueError) as error:
-        if is_interrupt(error):
-            raise
+    except (pa.ArrowException, OverflowError, ValueError):
         return None
 
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from .._core.interrupts import is_interrupt, suppressed
 from ..errors import InputError
 
 KEY = b"rapids_bfs"
@@ -68,15 +68,13 @@ def notes_of(metadata: Mapping[bytes, bytes] | None, where: str) -> Notes:
     metadata = metadata or {}
     if KEY not in metadata:
         attrs = None
-        with suppressed(ValueError, RecursionError):
+        with suppress(ValueError, RecursionError):
             attrs = json.loads(metadata.get(ATTRS, b"{}"))
         return Notes(direction_of(attrs))
     where = f"{where}: the metadata under {KEY.decode()!r}"
     try:
         notes = json.loads(metadata[KEY])
-    except (ValueError, RecursionError) as error:
-        if is_interrupt(error):
-            raise
+    except (ValueError, RecursionError):
         raise InputError(f"{where} are not valid JSON") from None
     if not isinstance(notes, dict):
         raise InputError(f"{where} must be a JSON object, not {_shown(notes)}")

@@ -12,7 +12,6 @@ import numpy as np
 from .._core.arguments import elements, quoted
 from .._core.dtypes import index_dtype
 from .._core.formatting import counted
-from .._core.interrupts import is_interrupt
 from ..errors import InputError
 from ..graph import Graph, Vertices
 from ._ids import are_integer_ids
@@ -47,9 +46,7 @@ def from_dict(
             if isinstance(row, Vertices):
                 raise TypeError("a graph is no list of its vertices")
             rows[id] = elements(row)
-        except (TypeError, ValueError) as error:
-            if is_interrupt(error):
-                raise
+        except (TypeError, ValueError):
             raise InputError(f"{name}: {quoted(id)} has {quoted(row)} instead of a list of its neighbours") from None
     if len(rows) <= MAX_COLUMNS and _are_columns(rows):
         raise InputError(
@@ -59,8 +56,6 @@ def from_dict(
     try:
         ids = list(dict.fromkeys(chain(rows, chain.from_iterable(rows.values()))))
     except (TypeError, ValueError) as error:
-        if is_interrupt(error):
-            raise
         raise InputError(f"{name}: vertex ids must be hashable ({error})") from None
     if any(id is None for id in ids):
         raise InputError(f"{name}: None is not a vertex id")

@@ -12,7 +12,6 @@ import numpy as np
 
 from .._core import rapids
 from .._core.arguments import elements, quoted
-from .._core.interrupts import is_interrupt
 from ..errors import InputError
 from ..graph import Categories, Graph
 from ._edge_data import Asked, as_arrow, carried, columns_of_edges, value_type
@@ -59,8 +58,6 @@ def from_arrow(
     except InputError:
         raise
     except Exception as error:  # raised by Arrow, or by the producer of the stream
-        if is_interrupt(error):
-            raise
         raise InputError(f"{name}: a {type(obj).__name__} that is not a table of edges ({error})") from error
 
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from .._core.arguments import engine_name, quoted, whole_number
 from .._core.cuda.arrays import CUDA
-from .._core.interrupts import is_interrupt
 from .._core.memory import PeakDeviceBytes
 from ..algorithms.batch import vertices_of_sources
 from ..algorithms.bfs import checked_depth_limit
@@ -236,8 +235,6 @@ def _reason_into(runs: EngineRuns) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if is_interrupt(error):
-            raise
         runs.unavailable = f"failed: {type(error).__name__}: {error}{_place_of(error, runs.engine)}"
 
 

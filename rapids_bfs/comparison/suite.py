@@ -7,6 +7,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from .._core.arguments import quoted
-from .._core.interrupts import suppressed
 from ..adapters._file import file_at, file_errors
 from ..errors import InputError
 from ..generators import checked_scale
@@ -54,7 +54,7 @@ class SuiteGraph:
     @property
     def file_state(self) -> list[Any]:
         """Its file's path, size and time of modification; nothing for a graph that is not a file."""
-        with suppressed(OSError, ValueError):
+        with suppress(OSError, ValueError):
             state = os.stat(self.source)
             return [os.path.abspath(self.source), state.st_size, state.st_mtime_ns]
         return []

@@ -14,7 +14,6 @@ from typing import Any
 
 from .._core.arguments import file_path
 from .._core.environment import user_cache
-from .._core.interrupts import is_interrupt
 from .._core.machine import describe
 from .._core.machine import versions as installed
 from ..adapters._file import replacing, write_errors
@@ -155,8 +154,6 @@ def _row(graph: SuiteGraph, plan: Plan, load: Callable[..., Any], progress: Call
         found = compared(loaded, plan, progress=lambda done, total, doing: progress(1 + done, doing)).to_dict()
         comparison = {name: value for name, value in found.items() if name not in SHARED}
     except Exception as error:
-        if is_interrupt(error):
-            raise
         failed = shortened(" ".join(str(error).split()) or type(error).__name__, MAX_REASON)
         if not isinstance(error, InputError):
             failed = f"{type(error).__name__}: {failed}"
@@ -196,9 +193,7 @@ class _ResultsFile:
             differences = _differences(content["conditions"], self.conditions)
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            if is_interrupt(error):
-                raise
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise InputError(f"{self.path} is not a file of measurements: remove it, or keep in another file") from None
         if differences:
             raise InputError(f"{self.path} keeps measurements with {differences}: keep this in another file")

@@ -12,7 +12,6 @@ import numpy as np
 
 from .._core.arguments import checked_directed, checked_name
 from .._core.formatting import graph_size, size
-from .._core.interrupts import is_interrupt
 from .._core.optional import import_optional
 from ..adapters._file import PACKED, File, packing_of, replacing
 from ..adapters._formats import refuse_options
@@ -111,9 +110,7 @@ def _is_damaged(found: Dataset) -> bool:
         with File(found.download, packing).open() as stream:
             while stream.read(READ):
                 pass
-    except Exception as error:  # gzip's, zlib's, Arrow's
-        if is_interrupt(error):
-            raise
+    except Exception:  # gzip's, zlib's, Arrow's
         return True
     return False
 
@@ -141,9 +138,7 @@ def _kept(found: Dataset) -> Graph | None:
             columns=(str(arrays["columns"][0]), str(arrays["columns"][1])),
             name=found.name,
         )
-    except Exception as error:  # not there, or damaged in any way: it is made again
-        if is_interrupt(error):
-            raise
+    except Exception:  # not there, or damaged in any way: it is made again
         return None
 
 
@@ -154,8 +149,6 @@ def _keep(found: Dataset, graph: Graph) -> None:
             write_arrays(arrays_of(graph) | {"origin": _origin(found)}, stream)
         found.adjacency.chmod(0o444)  # what is mapped must not change
     except (InputError, OSError) as error:
-        if is_interrupt(error):
-            raise
         warn(f"{error}: the next load reads the download again")
 
 
@@ -184,8 +177,6 @@ def fetch(found: Dataset) -> bool:
             )
     except (OSError, ValueError) as error:  # requests' errors are OSErrors; ValueError: a wrong checksum
         found.unchecked.unlink(missing_ok=True)
-        if is_interrupt(error):
-            raise
         raise InputError(f"{found.name} cannot be downloaded ({_reason(found, error)}): {by_hand}") from error
     return True
 

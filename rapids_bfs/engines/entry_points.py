@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .._core.arguments import quoted
-from .._core.interrupts import is_interrupt, suppressed
 from ..errors import InputError, described
 from ..graph import Graph
 from .base import Engine, Traversal
@@ -59,8 +59,6 @@ def _entry_points() -> EntryPoints:
     try:
         return entry_points(group=GROUP)
     except Exception as error:
-        if is_interrupt(error):
-            raise
         raise InputError(
             f"the entry points of the installed packages cannot be read ({described(error)}): reinstall the package "
             "whose metadata is damaged"
@@ -92,9 +90,9 @@ def _loaded(point: EntryPoint) -> Engine:
         fault = fault_of(engine)
         if fault is None and engine.name != point.name:
             fault = f"whose own name is {quoted(engine.name)}"
+    except KeyboardInterrupt:
+        raise
     except BaseException as error:  # a package may raise anything while it is imported, and may exit
-        if is_interrupt(error):
-            raise
         fault = f"which cannot be loaded ({described(error)})"
     return engine if fault is None else _unusable(point, point.name, fault)
 
@@ -110,7 +108,7 @@ def _is_ours(point: EntryPoint) -> bool:
 
 def _package(point: EntryPoint) -> str:
     """The name of the package that declares it; of its module, if its metadata has none."""
-    with suppressed(Exception):  # metadata may lack anything
+    with suppress(Exception):  # metadata may lack anything
         if name := point.dist.name:  # type: ignore[union-attr]
             return " ".join(name.split())  # one line
     return re.split("[.:]", point.value)[0]

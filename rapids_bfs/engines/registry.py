@@ -10,7 +10,6 @@ from importlib import import_module
 from .._core.arguments import engine_name, quoted
 from .._core.cuda.driver import driver, no_device
 from .._core.forks import in_each_child
-from .._core.interrupts import is_interrupt
 from ..errors import LONGEST_MESSAGE, InputError, described, shortened
 from ..graph import Graph
 from .base import DEFAULT, BatchTraversal, Betweenness, Engine, Options, Prepared, Traversal, marked
@@ -111,9 +110,9 @@ def unavailable(engine: Engine) -> str | None:
     try:
         reason = engine.unavailable()
         return shortened(" ".join(str(reason).split()), LONGEST_MESSAGE) if reason else None
+    except KeyboardInterrupt:
+        raise
     except BaseException as error:
-        if is_interrupt(error):
-            raise
         module = type(engine).__module__
         return f"its method unavailable, of {module}, raised {described(error)}: update or repair that package"
 

@@ -15,7 +15,7 @@ from typing import Any
 from .classes import MARK, is_read_as_theirs
 from .conversions import as_it_is_now
 from .functions import FUNCTIONS
-from .graph import ConvertedGraph, FallBack, fall_back
+from .graph import ConvertedGraph, FallBack
 from .policy import arguments_of, delegated_argument, original
 from .replay import Replay
 
@@ -95,7 +95,7 @@ def _make_searchable(name: str, arguments: dict[str, Any]) -> ConvertedGraph:
     try:
         graph = as_it_is_now(graph)
     except Exception as error:  # raised by a node's own methods, or because another thread changes the graph
-        fall_back(error)
+        raise FallBack from error
     if len(graph) == 0:
         raise FallBack
     arguments["G"] = graph

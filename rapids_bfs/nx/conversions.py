@@ -19,7 +19,6 @@ from networkx.classes.coreviews import FilterAdjacency, FilterAtlas, FilterMulti
 
 from .._core.csr.building import offsets_of
 from .._core.dtypes import index_dtype
-from .._core.interrupts import is_interrupt
 from .._core.threads import pool
 from ..graph import Graph
 from ..kernels.cpu.networkx import views
@@ -54,8 +53,6 @@ def converted(origin: Any) -> ConvertedGraph:
         try:
             new = _read(origin)
         except Exception as error:
-            if is_interrupt(error):
-                raise
             logger.debug("%s cannot be converted: %r", type(origin).__name__, error)
             new = ConvertedGraph.unread(origin)
             new.note_state()
@@ -94,8 +91,6 @@ def _read(origin: Any) -> ConvertedGraph:
         try:
             return ConvertedView(origin, below)
         except Exception as error:  # a node's own methods may raise anything
-            if is_interrupt(error):
-                raise
             logger.debug("a view of %s is read like a graph: %r", type(below).__name__, error)
     return ConvertedGraph(origin)
 

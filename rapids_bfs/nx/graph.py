@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
 from operator import is_not, ne
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from .._core.arguments import name_of
 from .._core.csr.building import Degrees, offsets_of
 from .._core.csr.host import edge_blocks, sources_of
 from .._core.dtypes import index_dtype
-from .._core.interrupts import is_interrupt
 from ..errors import InputError
 from ..graph import Graph
 from .classes import is_dict, sets_shown, state_of
@@ -42,13 +41,6 @@ def many_objects() -> Iterator[None]:
 
 class FallBack(Exception):
     """NetworkX is to answer this call, mostly with an exception of its own. Only `calls` catches it."""
-
-
-def fall_back(error: Exception) -> NoReturn:
-    """Raise `FallBack` after this error, or the error if it comes from a signal handler."""
-    if is_interrupt(error):
-        raise error
-    raise FallBack from error
 
 
 class ConvertedGraph:
@@ -147,7 +139,7 @@ class ConvertedGraph:
             if not (containers <= {dict} and self._read_directly(rows, degrees, targets)):
                 degrees, targets = self._read_plainly(rows)
         except Exception as error:  # a node's own methods may raise anything
-            fall_back(error)
+            raise FallBack from error
         return offsets_of(degrees), targets
 
     def _read_directly(self, rows: Any, degrees: np.ndarray, targets: np.ndarray) -> bool:
@@ -242,7 +234,7 @@ class ConvertedGraph:
         except TypeError:  # it has no hash
             return None
         except Exception as error:
-            fall_back(error)
+            raise FallBack from error
 
     @cached_property
     def lookup(self) -> dict[Any, int]:

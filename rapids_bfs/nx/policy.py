@@ -14,7 +14,6 @@ from itertools import chain
 from numbers import Real
 from typing import Any
 
-from .._core.interrupts import is_interrupt
 from ..errors import InputError
 from .cache import cached_conversion, detach_networkx_cache
 from .functions import FUNCTIONS, Function
@@ -53,9 +52,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
     try:
         if _work(function, graph, arguments, enough):
             return True
-    except Exception as error:
-        if is_interrupt(error):
-            raise
+    except Exception:
         return "NetworkX says what is wrong"  # no node, no limit, or one that fails when it is compared
     return "converting would take longer than NetworkX"
 

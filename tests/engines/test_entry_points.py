@@ -1,8 +1,6 @@
 """Engines of other packages and of users: a broken one is named, and the others go on."""
 
-import builtins
 import re
-import signal
 import sys
 from functools import partial
 
@@ -206,48 +204,18 @@ def test_a_reason_is_one_line(monkeypatch):
     assert len(reason) <= 1000
 
 
-class Stopped(Exception):
-    pass
+def test_an_interrupt_while_an_engine_is_asked(monkeypatch):
+    """It concerns the call and not the engine, which the next call asks again."""
 
-
-def stop(*_):
-    raise Stopped
-
-
-HANDLERS = {"raises": stop, "exits": lambda *_: sys.exit("terminated")}
-
-
-@pytest.fixture(params=HANDLERS)
-def handled(request, monkeypatch):
-    """A handler that raises, of the signal that the code of an engine sends while ``builtins.stops`` is there."""
-    before = signal.signal(signal.SIGTERM, HANDLERS[request.param])
-    monkeypatch.setattr("builtins.stops", True, raising=False)
-    yield
-    signal.signal(signal.SIGTERM, before)
-
-
-def test_what_a_signal_handler_raises_goes_through(install, handled, monkeypatch):
-    """It concerns the call, whose time may be up, and not the engine, which the next call loads."""
-    text = "import builtins, signal\nif hasattr(builtins, 'stops'): signal.raise_signal(signal.SIGTERM)\n"
-    text += "class Bad(Good): name = 'bad'"
-    install("bad = :Bad", text=text)
-    with pytest.raises((Stopped, SystemExit)):
-        bfs("karate", 0, engine="scipy")
-    monkeypatch.delattr("builtins.stops")
-    assert registered()["bad"].unavailable() is None
-
-
-def test_what_a_signal_handler_raises_while_an_engine_is_asked(handled, monkeypatch):
     def ask(self):
-        if hasattr(builtins, "stops"):
-            signal.raise_signal(signal.SIGTERM)
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(Raising, "unavailable", ask)
     monkeypatch.setitem(registered(), "raising", Raising())
     resolve.cache_clear()
-    with pytest.raises((Stopped, SystemExit)):
+    with monkeypatch.context() as interrupted, pytest.raises(KeyboardInterrupt):
+        interrupted.setattr(Raising, "unavailable", ask)
         bfs("karate", 0, engine="raising")
-    monkeypatch.delattr("builtins.stops")
+    monkeypatch.setattr(Raising, "unavailable", lambda self: None)
     assert bfs("karate", 0, engine="raising").depth == 3
 
 

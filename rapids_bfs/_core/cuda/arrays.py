@@ -13,7 +13,6 @@ import numpy as np
 from ...errors import DeviceMemoryError, InputError
 from ..arguments import quoted
 from ..forks import in_each_child
-from ..interrupts import is_interrupt
 from .driver import no_device, pip_install, too_old
 
 CPU: Final = "cpu"
@@ -57,8 +56,6 @@ def cupy_missing() -> str | None:
     try:
         import cupy
     except Exception as error:  # importing mismatched versions can raise anything
-        if is_interrupt(error):
-            raise
         return f"CuPy cannot be imported ({error}): {pip_install('cuda')}"
     major = cupy.cuda.runtime.runtimeGetVersion() // 1000
     if reason := too_old(f"CuPy {cupy.__version__}", major):
@@ -66,8 +63,6 @@ def cupy_missing() -> str | None:
     try:
         cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing").compile()
     except Exception as error:  # NVRTC, its headers or a library that they need is missing
-        if is_interrupt(error):
-            raise
         first_line = str(error).strip().partition("\n")[0]
         return f"CuPy finds no CUDA toolkit ({first_line}): pip install 'cupy-cuda{major}x[ctk]'"
     return None

@@ -18,7 +18,6 @@ from ..._core.cuda.arrays import CPU, CUDA, to_device
 from ..._core.cuda.arrays import cupy_missing as no_cupy
 from ..._core.cuda.driver import no_device, pip_install, too_old
 from ..._core.forks import in_each_child
-from ..._core.interrupts import is_interrupt
 from ..._core.memory import available_device_bytes
 from ...graph import Graph
 from ...kernels.cuda import KERNELS
@@ -65,16 +64,12 @@ def numba_cuda_missing() -> str | None:
     try:
         cuda = imported("numba.cuda")
     except Exception as error:  # importing mismatched versions can raise anything
-        if is_interrupt(error):
-            raise
         if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
             return f"NumPy {np.__version__} is too new for numba-cuda {version('numba-cuda')}: pip install 'numpy<2.5'"
         return f"numba-cuda cannot be imported ({error}): {pip_install('cuda')}"
     try:
         major, _ = cuda.cudadrv.runtime.get_version()
     except Exception as error:  # NVRTC is loaded here; each version of its binding raises an exception of its own
-        if is_interrupt(error):
-            raise
         return f"numba-cuda finds no CUDA toolkit ({error}): {pip_install('cuda')}"
     return too_old(f"numba-cuda {version('numba-cuda')}", major)
 

@@ -13,7 +13,7 @@ from networkx.algorithms.centrality import betweenness, betweenness_subset
 from ..._core.csr.host import sources_of
 from ...algorithms.batch import bfs_batch
 from ...kernels.cpu.networkx import ordered
-from ..graph import ConvertedGraph, FallBack, fall_back
+from ..graph import ConvertedGraph, FallBack
 from ..routing import batch_engine
 from ..search import VERSION, ordered_bfs, shares_of_paths, summary
 
@@ -108,7 +108,7 @@ def _vertices(G: ConvertedGraph, sources: Any, targets: Any) -> tuple[np.ndarray
         found = {vertex for end in set(targets) if (vertex := G.find(end)) is not None}
         return G.vertices(sources), np.array(sorted(found), np.int64)
     except Exception as error:
-        fall_back(error)
+        raise FallBack from error
 
 
 def closeness_centrality(

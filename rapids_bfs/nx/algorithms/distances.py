@@ -11,7 +11,7 @@ import numpy as np
 from ..._core.threads import pool
 from ...algorithms import distances
 from ...kernels.cpu.networkx import neighborhoods
-from ..graph import ConvertedGraph, FallBack, fall_back
+from ..graph import ConvertedGraph, FallBack
 from ..routing import batch_engine
 from ..search import VERSION, connected_summary, summary
 from .components import is_connected, is_strongly_connected
@@ -70,7 +70,7 @@ def _nodes(G: ConvertedGraph, bunch: Any) -> list[Any]:
     try:
         return list(G.origin.nbunch_iter(bunch))
     except Exception as error:
-        fall_back(error)
+        raise FallBack from error
 
 
 def global_efficiency(G: ConvertedGraph) -> float:
