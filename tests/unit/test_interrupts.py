@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,24 +27,6 @@ def test_interrupts_at_lines_and_at_random_moments():
         cwd=Path(__file__).parents[1] / "support",
     )
     assert done.returncode == 0, done.stdout[-500:] + done.stderr[-3000:]
-
-
-def test_an_interrupt_leaves_no_exception_behind():
-    """Wherever it comes, what follows on this thread is not in the context of an exception that was handled."""
-
-    @contextmanager
-    def nothing():
-        yield
-
-    def operation():
-        with nothing():
-            pass
-
-    lines = at_line(0, operation)
-    assert lines > 1
-    for line in range(1, lines + 1):
-        at_line(line, operation)
-        assert sys.exc_info() == (None, None, None), f"line {line}"
 
 
 def test_an_interrupted_call_is_not_at_work_for_ever():
