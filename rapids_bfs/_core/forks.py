@@ -1,4 +1,5 @@
-"""A forked child must not inherit locks that other threads of its parent hold, nor their half-finished work."""
+"""Locks of calls that take turns, and what a forked child must not inherit from its parent's other threads: locks that
+they hold, and their half-finished work."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
 
-from .turns import unheld
+from ..errors import InputError
 
 Function = TypeVar("Function", bound=Callable[[], Any])
 
@@ -28,14 +29,28 @@ def generation() -> int:
     return _generation
 
 
-def lock_of_process(locks: dict[int, threading.RLock]) -> threading.RLock:
-    """This process's lock among ``locks``, which are of calls of distributed graphs: a thread that the fork did not
-    copy may hold its parent's. Raises `InputError` in the thread that holds it.
+class Turns:
+    """Calls that take turns: each enters ``with turns.lock:``.
 
-    Locks are made when they are first needed, by `setdefault`, which gives one to all threads.
+    Python runs signal handlers and finalizers in the midst of a call, on its thread. There, a call of their own would
+    wait forever for the one that it interrupts, or overwrite what that has found.
     """
-    lock = locks.get(_generation) or locks.setdefault(_generation, threading.RLock())
-    return unheld(lock, "calling a distributed graph", "signal handlers and finalizers cannot call one meanwhile")
+
+    def __init__(
+        self,
+        call: str = "searching the graph",
+        advice: str = "let signal handlers and finalizers search a copy of it, graph.replace()",
+    ) -> None:
+        self._refusal = f"this thread is {call} already: {advice}"
+        self._locks: dict[int, threading.RLock] = {}  # by process: in a child, a thread that is missing may hold one
+
+    @property
+    def lock(self) -> threading.RLock:
+        """The lock of this process, to be taken by ``with``. Raises `InputError` in the thread that holds it."""
+        lock = self._locks.get(_generation) or self._locks.setdefault(_generation, threading.RLock())
+        if lock._is_owned():  # type: ignore[attr-defined]
+            raise InputError(self._refusal)
+        return lock
 
 
 @in_each_child

@@ -12,7 +12,6 @@ import asyncio
 import math
 import os
 import secrets
-import threading
 import weakref
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
@@ -22,17 +21,17 @@ from time import monotonic
 from typing import Any
 
 from .._core.cuda.arrays import CPU
-from .._core.forks import generation, lock_of_process
+from .._core.forks import generation
 from ..errors import InputError, TraversalError
 from . import workers as remote
 from .communicators import TIMEOUT
-from .launchers import GRACE, Launcher, PerRank, one_line, require_few_ranks
+from .launchers import GRACE, Launcher, PerRank, new_turns, one_line, require_few_ranks
 from .workers import SEVERITY, Outcome, Rank
 
 PACKAGE = __name__.partition(".")[0]
 VERSION = f"__import__({remote.__name__!r}).__version__"  # of the package; evaluated by workers that may lack it
 TICK = 2.0  # seconds without an answer after which we check which workers are alive
-_turns: dict[int, threading.RLock] = {}  # by process: kernels of two graphs on the same GPUs could wait for each other
+_turns = new_turns()  # of all graphs on GPUs: kernels of two calls on the same GPUs could wait for each other
 
 
 class DaskLauncher(Launcher):
@@ -46,7 +45,7 @@ class DaskLauncher(Launcher):
         self.timeout = timeout
         self.token = secrets.token_hex(8)
         self._process = generation()
-        self._turns = {} if device == CPU else _turns
+        self._turns = new_turns() if device == CPU else _turns
         self._connected = False  # True while the ranks are connected and none has failed
         self._epoch = 0  # how many times they have connected
         self._names = [f"partition {rank} of {self.size} ({name})" for rank, name in enumerate(self.devices)]
@@ -94,7 +93,7 @@ class DaskLauncher(Launcher):
         handle = OnWorkers(self)
         keys = [[future.key for future in mine] for mine in futures]
         self._require_process()
-        with lock_of_process(self._turns):
+        with self._turns.lock:
             self._on_workers("hold", handle.key, function, keys)
         return handle
 
@@ -148,7 +147,7 @@ class DaskLauncher(Launcher):
         """Call ``function`` on all ranks, which store the results under ``key``, if given. Returns the reports."""
         self._require_process()
         keys = [handle.key for handle in each]
-        with lock_of_process(self._turns):
+        with self._turns.lock:
             connected, self._connected = self._connected, False  # unless the call succeeds
             try:
                 if not connected:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -15,7 +14,6 @@ from .._core.arguments import engine_name, quoted
 from .._core.csr import building as csr
 from .._core.cuda.arrays import CPU, CUDA, on_device, to_host
 from .._core.dtypes import index_dtype
-from .._core.forks import lock_of_process
 from .._core.formatting import counted, graph_size, html_table, size
 from .._core.memory import require_bytes
 from ..engines.operations import ORIGIN
@@ -31,7 +29,7 @@ from .components import components_of
 from .eccentricities import bound_neighbors
 from .gathered import GATHERED, deep_from, gather
 from .ids import stored_id
-from .launchers import Launcher, PerRank
+from .launchers import Launcher, PerRank, new_turns
 from .level_synchronous import prepare
 from .masks import bitmap_of, filtered
 from .partitioning import Partitioning
@@ -42,7 +40,7 @@ from .validation import validate_distributed
 
 ARRAYS = ("offsets", "targets")  # attributes of each `Graph`, besides those of its class
 OF_VERTICES = ("ids", "_global_ids", "_places")  # cached attributes that do not depend on the edges
-_preparing: dict[int, threading.RLock] = {}  # by process
+_preparing = new_turns()
 BRISTLES = 1 << 8  # of the graph that compiles; enough to go bottom-up, and few enough for one top-down again
 COMPARED_ENGINES = {  # by kind of device, besides our own
     CPU: ("scipy",),
@@ -315,7 +313,7 @@ class DistributedGraph(Vertices):
         """Prepare all ranks for searches, once. After a search with many levels, gather it on rank 0 if it fits."""
         if self._prepared:
             return
-        with lock_of_process(_preparing):
+        with _preparing.lock:
             if self._prepared:
                 return
             if not self._deep:

@@ -7,7 +7,6 @@ An SPMD function takes the rank's own values, then its `Communicator`, then argu
 from __future__ import annotations
 
 import re
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -18,7 +17,7 @@ from typing import Any
 from .._core.arguments import quoted, whole_number
 from .._core.cuda.arrays import CPU, CUDA
 from .._core.cuda.driver import driver
-from .._core.forks import generation, lock_of_process
+from .._core.forks import Turns, generation
 from .._core.formatting import counted
 from ..errors import InputError, TraversalError
 from ..kernels.distributed import MAX_RANKS
@@ -29,8 +28,15 @@ from .peer_memory import at_work
 MAX_THREADS = 256  # ranks on the CPU
 GRACE = 10.0  # seconds that the other ranks have to stop after one has failed
 PAUSE = 0.001  # seconds between two checks whether they have
-_turns: dict[int, threading.RLock] = {}  # by process: kernels of two calls on the same GPUs could wait for each other
 PerRank = Any  # one value for each rank, stored there; a list by rank if the ranks are in this process
+
+
+def new_turns() -> Turns:
+    """Return turns for calls of distributed graphs."""
+    return Turns("calling a distributed graph", "signal handlers and finalizers cannot call one meanwhile")
+
+
+_turns = new_turns()  # of all graphs on GPUs: kernels of two calls on the same GPUs could wait for each other
 
 
 class Launcher(ABC):
@@ -123,7 +129,7 @@ class Threads(Launcher):
         self.device = CUDA if self.devices[0].startswith(CUDA) else CPU
         self.names = [f"partition {rank} ({device})" for rank, device in enumerate(self.devices)]
         self.timeout = timeout
-        self._turns = _turns if self.device == CUDA else {}
+        self._turns = _turns if self.device == CUDA else new_turns()
         self._call: Call | None = None  # the running one, or one that failed to end
         self._nccl_ranks: Any = None  # made by the first call, and again after a failure
 
@@ -134,7 +140,7 @@ class Threads(Launcher):
         return Threads, (self.devices, self.timeout)
 
     def collect(self, function: Callable[..., Any], *arguments: Any, each: Sequence[PerRank] = ()) -> list[Any]:
-        with lock_of_process(self._turns), at_work().working():
+        with self._turns.lock, at_work().working():
             self._end()
             call = self._call = Call(self._group())
             finished: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
@@ -171,7 +177,7 @@ class Threads(Launcher):
 
         Raises as `collect` does; ``current.rank`` is the rank that failed.
         """
-        with lock_of_process(self._turns), at_work().working():
+        with self._turns.lock, at_work().working():
             self._end()
             current = CurrentRank()
             try:

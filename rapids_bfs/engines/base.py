@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from contextlib import AbstractContextManager, nullcontext
@@ -12,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from .._core.cuda.arrays import CPU, CUDA, copied, finish, moved, to_host
-from .._core.turns import OneCall
+from .._core.forks import Turns
 from ..errors import TraversalError
 from ..graph import Graph
 from ..result import BFSResult
@@ -48,15 +47,15 @@ def kernel_limit(depth_limit: int | None) -> int:
     return NO_LIMIT if depth_limit is None else depth_limit
 
 
-class Preparation(OneCall):
+class Preparation(Turns):
     """An engine's preparation for one graph: uploaded arrays, buffers, everything that does not depend on the
     source. Callers of its methods hold its ``lock``; the methods do not take it themselves."""
 
     made_by: tuple[Engine, str] | None = None  # the engine and its algorithm, see `marked`
 
     def __init__(self, graph: Graph) -> None:
+        super().__init__()
         self.graph = graph
-        self.lock = threading.RLock()
 
     @property
     def engine_name(self) -> str | None:
@@ -97,7 +96,7 @@ class Traversal(Preparation, ABC):
         return here
 
     def checks_mask(self, sources: np.ndarray, options: Options) -> bool:
-        """Does `search` itself raise `InputError` if a source or the target is masked? If not, the caller does."""
+        """Return True if `search` itself raises `InputError` for a masked source or target; if not, the caller does."""
         return False
 
     @abstractmethod

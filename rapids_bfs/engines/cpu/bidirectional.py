@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 
+from ..._core.forks import Turns
 from ..._core.memory import require_bytes
 from ..._core.threads import pool
-from ..._core.turns import OneCall
 from ...graph import Graph
 from ...kernels.cpu import bidirectional
 from ..base import bounds_of
@@ -17,7 +15,7 @@ ROOM = 1 << 17  # vertices of paths that a thread's row holds beyond the n of it
 ROUND = 1 << 25  # vertices that a thread finds in one call, some tenths of a second: interrupts wait for its end
 
 
-class Bidirectional(OneCall):
+class Bidirectional(Turns):
     """`kernels.cpu.bidirectional` for one graph on the CPU, with buffers for each thread, of which only what is used
     takes memory.
 
@@ -27,7 +25,7 @@ class Bidirectional(OneCall):
     def __init__(self, graph: Graph) -> None:
         n, into, vertex = graph.num_vertices, graph.reverse, graph.targets.dtype
         require_bytes(n * (1 + 3 * vertex.itemsize), "a search between two vertices")
-        self.lock = threading.RLock()
+        super().__init__()
         self.threads = pool.fitting(n * (1 + 4 * vertex.itemsize) + ROOM * vertex.itemsize)
         self.edges = graph.offsets, graph.targets, into.offsets, into.targets
         self.searches = bidirectional.Searches(

@@ -10,21 +10,14 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from ..._core.forks import in_each_child
-from ..._core.turns import unheld
+from ..._core.forks import Turns
 
-_running = threading.RLock()
+_turns = Turns("running Numba's simulator", "let signal handlers and finalizers use the engine 'cpu'")
 
 
 def simulated() -> bool:
-    """Do the kernels run in the simulator?"""
+    """Return True if the kernels run in the simulator."""
     return os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
-
-
-@in_each_child
-def _renew() -> None:
-    global _running
-    _running = threading.RLock()
 
 
 @contextmanager
@@ -33,7 +26,7 @@ def running() -> Iterator[None]:
 
     Python switches threads often meanwhile: the simulator's threads wait for one another at every barrier.
     """
-    with unheld(_running, "running Numba's simulator", "let signal handlers and finalizers use the engine 'cpu'"):
+    with _turns.lock:
         lock_shared_arrays()
         interval = sys.getswitchinterval()
         try:
