@@ -86,12 +86,12 @@ def engine_name(spec: Any) -> str:
 
 
 def is_integer(value: Any) -> TypeGuard[int]:
-    """Is it an int of Python or NumPy? Bools are not, nor are NumPy's timedeltas, which it derives from integers."""
+    """Return True for an int of Python or NumPy: no bool, and none of NumPy's timedeltas, which are integers to it."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
 
 
 def is_of(obj: Any, module: str, *names: str) -> bool:
-    """Is it of one of a module's classes with these names, or of a class derived from one? Imports nothing."""
+    """Return True for an instance of a module's classes with these names, or of a subclass. Imports nothing."""
     return any(kind.__module__ == module and kind.__name__ in names for kind in type(obj).__mro__)
 
 

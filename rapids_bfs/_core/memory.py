@@ -212,7 +212,7 @@ def shortage(what: str, needed: int, available: float, memory: str = "device mem
 
 
 def has_bytes(needed: int) -> bool:
-    """Are ``needed`` bytes available? Small amounts always are, which saves asking the system."""
+    """Return True if ``needed`` bytes are available. Small amounts always are, which saves asking the system."""
     return needed < 1 << 24 or needed <= available_bytes()
 
 

@@ -49,12 +49,12 @@ def naming_missing_package(what: str) -> Iterator[None]:
 
 
 def has_pool() -> bool:
-    """Does CuPy take memory from a pool of RMM's?"""
+    """Return True if CuPy allocates from a memory pool of RMM."""
     return rmm_allocates() and not driver_allocates()
 
 
 def rmm_allocates() -> bool:
-    """Does CuPy take memory from RMM?"""
+    """Return True if CuPy allocates through RMM."""
     allocators = sys.modules.get("rmm.allocators.cupy")
     if allocators is None:
         return False
@@ -84,7 +84,7 @@ def pool_bytes(free: int, total: int) -> int:
 
 
 def driver_allocates() -> bool:
-    """Does CuPy take its memory from RMM, and RMM, without a pool, from the driver at each allocation?"""
+    """Return True if CuPy allocates from RMM, and RMM, without a pool, from the driver each time."""
     rmm = sys.modules.get("rmm")
     if rmm is None:
         return False

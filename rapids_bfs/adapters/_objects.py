@@ -36,7 +36,7 @@ def array_of(series: Any) -> Any:
 
 
 def of_one_kind(ids: Iterable[Any]) -> bool:
-    """Are these objects, except for None, of one of the `KINDS`, finite decimals, or tuples of one of these?"""
+    """Return True if all but None are of one of the `KINDS`, finite decimals, or tuples of one of these."""
     types = set(map(type, ids)) - {type(None)}
     if types == {tuple}:
         ids = list(chain.from_iterable(id for id in ids if id is not None))

@@ -86,7 +86,7 @@ def _targets(lists: list[Any], ids: list[Any], plain: bool, count: int) -> np.nd
 
 
 def _are_columns(rows: dict[Any, list[Any]]) -> bool:
-    """Do the keys name columns that are equally long, two of them as those of edges usually are?"""
+    """Return True if the keys name columns of equal length, two of them by usual names of an edge's ends."""
     from ._tables import PAIRS
 
     names = {key.lower() for key in rows if isinstance(key, str)}

@@ -99,7 +99,7 @@ def _from_pandas(obj: Any, source: Any, target: Any, edge_data: Asked | None, *,
 
 
 def _are_times(ids: Iterable[Any]) -> bool:
-    """Are these objects, except for None, of one type of times that the libraries know, though not all exactly?"""
+    """Return True if all but None are of one type of times that the libraries know, though not all exactly."""
     import pandas as pd
 
     types = set(map(type, ids)) - {type(None)}
@@ -108,12 +108,12 @@ def _are_times(ids: Iterable[Any]) -> bool:
 
 
 def _are_kept(ids: Iterable[Any], column: Any) -> bool:
-    """Does the column hold these ids, rather than times without their nanoseconds or their zone?"""
+    """Return True if the column holds these ids, rather than times without their nanoseconds or their zone."""
     return all(id is None or id == kept for id, kept in zip(ids, elements(column), strict=True))
 
 
 def _holds_objects(type: Any) -> bool:
-    """Are values of this type of Arrow's Python objects to pandas, such as lists, intervals and periods?"""
+    """Return True if pandas holds values of this Arrow type as Python objects: lists, intervals, periods..."""
     import pyarrow as pa
 
     values = value_type(type)

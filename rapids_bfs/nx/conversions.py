@@ -141,7 +141,7 @@ class ConvertedView(ConvertedGraph):
         self.forward = self._part(self.below.forward, tails, heads)
 
     def _pays(self, below: Any) -> bool:
-        """Does this take less time than reading the view?"""
+        """Return True if this takes less time than reading the view."""
         shows, listed = self._nodes
         return (
             cached_conversion(below) is not None
@@ -171,7 +171,7 @@ class ConvertedView(ConvertedGraph):
             self._take_nodes(self.below.nodes[self.chosen].tolist())
 
     def _is_in_the_sets_order(self, length: Any) -> Any:
-        """Does NetworkX go through the set of nodes to show, rather than through a dict of this length?"""
+        """Return True if NetworkX iterates over the set of nodes to show, rather than over a dict of this length."""
         shows, listed = self._nodes
         return shows and listed is not None and 2 * len(listed) < length
 
@@ -196,7 +196,7 @@ class ConvertedView(ConvertedGraph):
         return tails, heads
 
     def _lists(self, tail: Any, head: Any) -> bool:
-        """Does the filter list one of these parallel edges, so that it shows their arc; or all, so that it hides it?"""
+        """Return True if the filter lists one of these parallel edges to show their arc, or all to hide it."""
         shows, listed = self._edges
         keys = self.below.origin._adj.get(tail, {}).get(head, ())
         return (any if shows else all)((tail, head, key) in (listed or ()) for key in keys)
@@ -238,7 +238,7 @@ class ConvertedView(ConvertedGraph):
 
 
 def _is_shown(below: Any, view: Any) -> bool:
-    """Is the view as `networkx.subgraph_view` makes it, with rows in the order that `ConvertedView` gives them?"""
+    """Return True for a view of `networkx.subgraph_view`, with rows in the order that `ConvertedView` gives them."""
     adjacency = FilterMultiAdjacency if view.is_multigraph() else FilterAdjacency
     shown = [(FilterAtlas, view._node, below._node), (adjacency, view._adj, below._adj)]
     if view.is_directed():
@@ -253,7 +253,7 @@ def _is_shown(below: Any, view: Any) -> bool:
 
 
 def _filters_edges(graph: Any) -> bool:
-    """Does this view, or one below it, filter edges, and so decide how long NetworkX finds its rows?"""
+    """Return True if this view, or one below it, filters edges, and so decides how long NetworkX finds its rows."""
     while graph is not None:
         if getattr(graph, "_EDGE_OK", filters.no_filter) is not filters.no_filter:
             return True

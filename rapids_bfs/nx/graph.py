@@ -106,12 +106,12 @@ class ConvertedGraph:
 
     @property
     def is_current(self) -> bool:
-        """Is the graph as it was when it was converted? False too if `state_of` cannot tell."""
+        """Return True if the graph is as it was when it was converted; False, too, if `state_of` cannot tell."""
         return self.state is not None and self.state == state_of(self.origin)
 
     @property
     def shows_the_same(self) -> bool:
-        """Do the sets of nodes that views show, and that anybody may write to, have the nodes that they had?"""
+        """Return True if the sets of nodes that views show, which anybody may write to, are as they were."""
         return self.shown == tuple(sets_shown(self.origin))
 
     def is_directed(self) -> bool:
@@ -242,7 +242,7 @@ class ConvertedGraph:
         return self.index or dict(zip(self.nodes.tolist(), range(len(self)), strict=True))
 
     def is_own(self, node: Any) -> bool:
-        """Is this the graph's own object for the node, rather than an equal one?"""
+        """Return True if this is the graph's own object for the node, rather than an equal one."""
         own = self.nodes[self.vertex(node)]
         return own is node or (type(own) is type(node) and type(own) in (int, str))
 
@@ -281,7 +281,7 @@ class ConvertedGraph:
         return set(self.nodes_at(np.flatnonzero(chosen)))
 
     def ascends(self, count: int) -> bool:
-        """Does any set of ``count`` nodes iterate in ascending order, however it was made?
+        """Return True if any set of ``count`` nodes iterates in ascending order, however it was made.
 
         The size of a set's hash table is a power of two, more than 5/3 per element. An int is in the slot of its own
         number if the table is large enough.
@@ -326,7 +326,7 @@ def _joined(first: Graph, second: Graph) -> Graph:
 
 
 def _are_mirrored(forward: tuple[np.ndarray, np.ndarray], backward: tuple[np.ndarray, np.ndarray]) -> bool:
-    """Does each CSR hold the edges of the other, reversed?
+    """Return True if each CSR holds the edges of the other, reversed.
 
     They do if all of them, taken as edges between two copies of the n vertices, are symmetric.
     """
@@ -340,7 +340,7 @@ def _are_mirrored(forward: tuple[np.ndarray, np.ndarray], backward: tuple[np.nda
 
 
 def _are_numbers(nodes: list[Any]) -> bool:
-    """Are the nodes 0..n-1, in this order?"""
+    """Return True if the nodes are 0..n-1, in this order."""
     return set(map(type, nodes)) <= {int} and nodes == list(range(len(nodes)))
 
 

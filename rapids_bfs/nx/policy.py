@@ -77,7 +77,7 @@ def direction(graph: Any, neighbors: Any) -> str | None:
 
 
 def is_ours(name: str) -> bool:
-    """Does the installed NetworkX have the function declared by this name?"""
+    """Return True if the installed NetworkX has the function declared by this name."""
     function = original(name)
     return function is not None and function.__module__ == f"networkx.{FUNCTIONS[name].module}"
 
@@ -112,7 +112,7 @@ def arguments_of(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
 
 
 def _work(function: Function, graph: Any, arguments: Mapping[str, Any], enough: Any) -> bool:
-    """Would NetworkX look at ``enough`` edges? Looks at no more than these itself."""
+    """Return True if NetworkX would look at ``enough`` edges. Look at no more than these."""
     given = [arguments[end] for end in function.ends if arguments.get(end) is not None]
     if len(given) > 1 or function.early:
         return False
@@ -130,7 +130,7 @@ def _work(function: Function, graph: Any, arguments: Mapping[str, Any], enough: 
 
 
 def _reaches(graph: Any, source: Any, limit: Any, enough: Any) -> bool:
-    """Does a search from ``source`` look at ``enough`` edges before it ends or comes to its limit?"""
+    """Return True if a search from ``source`` visits ``enough`` edges before it ends or reaches its limit."""
     rows = graph._adj
     if source not in graph and isinstance(source, Iterator):
         return True  # it can be read only once

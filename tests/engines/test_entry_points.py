@@ -212,8 +212,8 @@ def test_an_interrupt_while_an_engine_is_asked(monkeypatch):
 
     monkeypatch.setitem(registered(), "raising", Raising())
     resolve.cache_clear()
-    with monkeypatch.context() as interrupted, pytest.raises(KeyboardInterrupt):
-        interrupted.setattr(Raising, "unavailable", ask)
+    monkeypatch.setattr(Raising, "unavailable", ask)
+    with pytest.raises(KeyboardInterrupt):
         bfs("karate", 0, engine="raising")
     monkeypatch.setattr(Raising, "unavailable", lambda self: None)
     assert bfs("karate", 0, engine="raising").depth == 3
