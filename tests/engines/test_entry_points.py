@@ -80,11 +80,6 @@ FAULTS = {  # the entry point, what else the module says, and the fault
         "class Panic(BaseException): pass\nraise Panic('unwrap')",
         r"which cannot be loaded \(Panic: unwrap\)",
     ),
-    "enumeration": (  # SIG_DFL is one: its class has the same ``__call__``, but is no handler that raises
-        "bad = :Bad",
-        "import enum\nenum.Enum('A', 'a')('b')",
-        r"which cannot be loaded \(ValueError: 'b' is not a valid A\)",
-    ),
     "says nothing": ("bad = :Bad", "raise KeyError", r"which cannot be loaded \(KeyError\)"),
     "abstract": (
         "bad = :Bad",
