@@ -8,10 +8,11 @@ import threading
 from _thread import allocate_lock, start_new_thread
 from contextlib import suppress
 from importlib import import_module
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from time import perf_counter
 
 STACK = 8 << 20  # bytes; what a thread has by default on Linux. Importing Numba takes more than 64 KiB
+PAUSE = 0.05  # seconds between two looks whether an import has begun
 QUIET = "RAPIDS_BFS_QUIET"  # the environment variable that leaves out the line about compiling
 SLOW = 1.0  # seconds of compiling in a process after which there is one
 QUICK = 0.1  # seconds that are not counted: loading compiled code from a cache takes less
@@ -28,8 +29,28 @@ def uninterrupted(function, *arguments):
     Interrupts (KeyboardInterrupt, or what a signal handler raises) reach the main thread alone, so it leaves the call
     to another thread, which goes on where an interrupt has ended the wait for it.
     """
-    if threading.current_thread() is not threading.main_thread():
-        return function(*arguments)
+    return _value(*_begun(function, *arguments).get())
+
+
+def imported(name):
+    """Import the module of this name, and return it; no interrupt leaves half of it.
+
+    Once another thread has begun to import it, the main thread waits as for any import by another thread. If that
+    waits for an import of the main thread, which a signal handler has interrupted, Python raises a `RuntimeError`.
+    """
+    if parent := name.rpartition(".")[0]:
+        imported(parent)
+    if name not in sys.modules:
+        outcome = _begun(import_module, name)
+        while name not in sys.modules:
+            with suppress(Empty):
+                return _value(*outcome.get(timeout=PAUSE))
+    return import_module(name)
+
+
+def _begun(function, *arguments):
+    """Let another thread call ``function``; this one if it is not the main thread, or if none can be started. Return a
+    queue, which gets its value and exception."""
     outcome = SimpleQueue()
 
     def call():
@@ -38,22 +59,18 @@ def uninterrupted(function, *arguments):
         except BaseException as error:
             outcome.put((None, error))
 
-    try:
-        start_thread(call)
-    except RuntimeError:  # too many threads, or the interpreter is shutting down
-        call()
-    result, error = outcome.get()
+    if threading.current_thread() is threading.main_thread():
+        with suppress(RuntimeError):  # too many threads, or the interpreter is shutting down
+            start_thread(call)
+            return outcome
+    call()
+    return outcome
+
+
+def _value(value, error):
     if error is not None:
         raise error
-    return result
-
-
-def imported(name):
-    """Import the module of this name, and return it; no interrupt leaves half of it.
-
-    A module that is there is imported in place: another thread would wait for the import that this one is in.
-    """
-    return import_module(name) if name in sys.modules else uninterrupted(import_module, name)
+    return value
 
 
 def start_thread(function, *arguments):
