@@ -7,9 +7,9 @@ has lost its core to another process costs nothing. Numba's threading layers giv
 of them: on a busy machine, that is for milliseconds.
 
 An idle helper polls for the next job for some microseconds, then it sleeps. Callers and helpers sleep on locks of
-Python's C API, which take no GIL and exist on every system. To be woken takes longer than many a job, so a caller may
-`summon` helpers before, and open small jobs for those that are awake alone: it asks how many are `ready`. A helper that
-wakes up on the caller's core would only keep it from its work, and leaves that core.
+Python's C API, which take no GIL and exist on every system. Waking a helper often costs more than a small job, so a
+caller may `summon` helpers before, and open small jobs for those that are awake alone: it asks how many are `ready`. A
+helper that wakes up on the caller's core would only keep it from its work, and leaves that core.
 
 A team has one job at a time. A caller that finds it busy with the job of another Python thread does its own job alone;
 so does a caller in the child of a fork, where the helpers are missing.
@@ -45,7 +45,7 @@ from numba.extending import intrinsic
 from .atomics import compare_and_swap, load, ordered_add, ordered_exchange, ordered_or, store
 from .clock import TICKS_PER_MS, ticks
 from .compiled import call_of_c, for_kernels, serial
-from .cores import current_core, leave, masks
+from .cores import current_core, leave
 
 LANE = 16  # int64 that share no cache line, nor the one fetched with it, with others
 STATE, SIZE, FUNCTION, DATA, RESTED, DONE, CLOSED, SUM, CAME, FAILED = 0, 2, 3, 4, 5, 6, 7, 8, 9, 10
@@ -253,7 +253,7 @@ def _call_compiled(context, builder, dispatcher, signature, args):
 
 
 @serial
-def _next_job(team, last, lane, allowed):
+def _next_job(team, last, lane):
     """Wait for an open job other than the ``last``; return the state that shows it, or -1 if the team is closed."""
     until = ticks() + PATIENCE
     while not load(team, CLOSED):
@@ -268,7 +268,7 @@ def _next_job(team, last, lane, allowed):
             if not (wanted and ordered_exchange(team, lane + ASLEEP, 0)):  # else the lock has not been released
                 _sleep_on(team[lane + LOCK])
                 if current_core() == team[CORE]:
-                    leave(team[CORE], allowed)
+                    leave(team[CORE])
                 _wake(team, FAN * (lane // LANE) + 1, team[WANTED])
             ordered_add(team, AWAKE, 1)
             until = ticks() + PATIENCE
@@ -280,10 +280,9 @@ def serve(team, thread):
     """Help with one job after the other, until the team is closed."""
     lane = thread * LANE
     last = -1
-    allowed = masks()
     ordered_add(team, AWAKE, 1)
     while True:
-        state = _next_job(team, last, lane, allowed)
+        state = _next_job(team, last, lane)
         if state < 0:
             break
         last = state // JOB
