@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -198,17 +199,19 @@ def _pool_hook() -> Any:
 
 
 def require_device_bytes(needed: int, what: str) -> None:
-    """Raise `InputError` if ``needed`` bytes for ``what`` are more than the device has."""
+    """Raise `DeviceMemoryError` if ``needed`` bytes for ``what`` are more than the device has."""
     require_device()
-    available = available_device_bytes()
-    if needed > available:
-        raise shortage(what, needed, available)
+    require_free(needed, what, available_device_bytes)
 
 
-def shortage(what: str, needed: int, available: float, memory: str = "device memory") -> DeviceMemoryError:
-    """The error of ``what``, which needs more memory of a device than is available."""
-    free = size(int(available))
-    return DeviceMemoryError(f"{what} needs {size(needed)} of {memory}, and {free} are free: {LESS_MEMORY}")
+def require_free(needed: int, what: str, free: Callable[[], float], memory: str = "device memory") -> None:
+    """Raise `DeviceMemoryError` if ``needed`` bytes for ``what`` are more than ``free()``."""
+    if needed <= free():
+        return
+    gc.collect()  # arrays may be held by reference cycles, such as that of an error and its traceback
+    if needed > (available := free()):
+        left = size(int(available))
+        raise DeviceMemoryError(f"{what} needs {size(needed)} of {memory}, and {left} are free: {LESS_MEMORY}")
 
 
 def has_bytes(needed: int) -> bool:

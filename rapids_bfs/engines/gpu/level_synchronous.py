@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._core.cuda.arrays import CUDA
-from ..._core.memory import shortage
+from ..._core.memory import require_free
 from ...errors import TraversalError
 from ...graph import Graph
 from ...kernels import PROGRESS, TARGET_LEVEL
@@ -360,14 +360,12 @@ def bytes_of(buffers: Iterable[tuple[int, Any]]) -> int:
 
 
 def require_buffers(device: Device, graph: Graph, buffers: Iterable[tuple[int, Any]]) -> None:
-    """Raise `InputError` if the buffers, and the graph unless it is there, do not fit into the free memory of the
-    device."""
+    """Raise `DeviceMemoryError` if the buffers, and the graph unless it is there, do not fit into the free memory of
+    the device."""
     needed = bytes_of(buffers)
     if not graph.is_on(CUDA):
         needed += graph.nbytes
-    free = device.free_bytes()
-    if needed > free:
-        raise shortage(graph.name, needed, free, f"device memory on engine {device.engine!r}")
+    require_free(needed, graph.name, device.free_bytes, f"device memory on engine {device.engine!r}")
 
 
 ALGORITHMS: dict[str, Callable[[Graph, Device], LevelByLevel]] = {
