@@ -14,7 +14,7 @@ from rapids_bfs._core.memory import PeakDeviceBytes
 from rapids_bfs.adapters.pinned import with_pinned_adjacency
 from rapids_bfs.comparison.runner import sample_sources
 from rapids_bfs.engines import DEFAULT, Options, registered, resolve
-from rapids_bfs.engines.gpu.level_synchronous import ALGORITHMS
+from rapids_bfs.engines.gpu.published import ALGORITHMS
 
 from .cases import Case, expect, say
 from .record import Record

@@ -32,7 +32,7 @@ from IPython.display import Markdown, display
 from numba import cuda
 
 import rapids_bfs
-from rapids_bfs.engines.gpu.level_synchronous import FrontierMask
+from rapids_bfs.engines.gpu.published import FrontierMask
 from rapids_bfs.kernels.numba_cuda import frontier_mask, two_kernel
 
 print(*gpus() or ["no GPU: the kernels run in the simulator"])

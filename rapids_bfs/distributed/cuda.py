@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.formatting import size
+from ..engines.gpu.cooperative import WARP, LaunchTuning, bytes_of_tiles, words_per_tile
 from ..engines.gpu.launch import address, addresses, copy, fill
-from ..engines.gpu.level_synchronous import Device, Needs, bytes_of
-from ..engines.gpu.persistent import WARP, LaunchTuning, bytes_of_tiles, words_per_tile
+from ..engines.gpu.published import Device, Needs, bytes_of
 from ..errors import InputError
 from ..kernels.distributed import COLUMNS, EXCHANGE
 from ..kernels.whole_search import GROUP, SEARCH, TILE

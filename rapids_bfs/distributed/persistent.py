@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from .._core.memory import AHEAD_BYTES
+from ..engines.gpu.cooperative import SPINS, WARP, LaunchTuning, blocks_of_grid, bytes_of_tiles, words_per_tile
 from ..engines.gpu.cupy import CuPyDevice
 from ..engines.gpu.launch import address, addresses, copy, fill
-from ..engines.gpu.persistent import SPINS, WARP, LaunchTuning, blocks_of_grid, bytes_of_tiles, words_per_tile
 from ..errors import TraversalError
 from ..kernels.distributed import GIVEN_UP, MAX_PARTITIONS, MESSAGE_BYTES, OUTCOME, RANKS, TALLY_BYTES, TRACED
 from ..kernels.whole_search import BITMAPS, CLEARED, FRESH, STATE_BYTES, TILE

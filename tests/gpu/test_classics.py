@@ -9,7 +9,7 @@ from strategies import graphs, oracle_distances
 
 from rapids_bfs import Graph, InputError, as_graph, bfs, validate
 from rapids_bfs.engines import Options, registered, resolve
-from rapids_bfs.engines.gpu.level_synchronous import SOURCES_AT_ONCE
+from rapids_bfs.engines.gpu.published import SOURCES_AT_ONCE
 from rapids_bfs.generators import generate
 from rapids_bfs.testing import assert_valid_bfs
 

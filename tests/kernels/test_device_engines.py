@@ -20,7 +20,7 @@ from rapids_bfs.engines import Options, registered, resolve
 from rapids_bfs.engines.gpu import cupy, numba_cuda
 from rapids_bfs.engines.gpu import launch as gpu_launch
 from rapids_bfs.engines.gpu.deterministic import ascending_in_edges, has_alike_degrees
-from rapids_bfs.engines.gpu.level_synchronous import LevelByLevel, LevelCheck, require_buffers
+from rapids_bfs.engines.gpu.published import LevelByLevel, LevelCheck, require_buffers
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
 from rapids_bfs.trace import Step, Trace

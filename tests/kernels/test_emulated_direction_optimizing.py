@@ -11,8 +11,8 @@ from tunings import DEEP, TUNINGS
 
 from rapids_bfs import Graph, as_graph
 from rapids_bfs.engines import Options
+from rapids_bfs.engines.gpu import cooperative as one_launch
 from rapids_bfs.engines.gpu import direction_optimizing
-from rapids_bfs.engines.gpu import persistent as one_launch
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.generators import generate
 

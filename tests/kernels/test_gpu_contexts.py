@@ -17,7 +17,7 @@ from rapids_bfs._core import memory
 from rapids_bfs.engines.gpu import cupy, direction_optimizing, numba_cuda
 from rapids_bfs.engines.gpu import launch as gpu_launch
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
-from rapids_bfs.engines.gpu.level_synchronous import Device
+from rapids_bfs.engines.gpu.published import Device
 from rapids_bfs.generators import generate
 
 

@@ -14,11 +14,11 @@ from oracle import with_types
 from rapids_bfs import InputError, bfs, bfs_batch
 from rapids_bfs.engines import Engine, EngineSpec, Options
 from rapids_bfs.engines.gpu import betweenness, bit_parallel, deterministic, direction_optimizing
-from rapids_bfs.engines.gpu import persistent as one_launch
+from rapids_bfs.engines.gpu import cooperative as one_launch
 from rapids_bfs.engines.gpu.betweenness import Brandes
 from rapids_bfs.engines.gpu.bit_parallel import BitParallel
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
-from rapids_bfs.engines.gpu.level_synchronous import ALGORITHMS
+from rapids_bfs.engines.gpu.published import ALGORITHMS
 from rapids_bfs.generators import generate
 
 # Kilobytes of shared memory that a block may have, by compute capability.

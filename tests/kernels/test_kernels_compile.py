@@ -15,7 +15,7 @@ from unittest import mock
 
 import pytest
 
-from rapids_bfs.engines.gpu.persistent import STATIC_BYTES
+from rapids_bfs.engines.gpu.cooperative import STATIC_BYTES
 from rapids_bfs.kernels import cuda as cuda_kernels
 
 CAPABILITIES = [(7, 5), (9, 0), (10, 0), (12, 0)]

@@ -19,7 +19,7 @@ import numpy as np
 from emulated_gpu import INTRINSICS, Cuda, Launch, Memory, int32, int64, integer, rubbish, unsigned
 
 from rapids_bfs.engines.gpu import launch
-from rapids_bfs.engines.gpu.level_synchronous import Device
+from rapids_bfs.engines.gpu.published import Device
 
 KERNELS = Path(__file__).parents[2] / "kernels"
 PACKAGE = "emulated"

@@ -8,11 +8,11 @@ from emulator import EmulatedDevice, emulate
 
 from rapids_bfs.engines import Options
 from rapids_bfs.engines.gpu import betweenness, bit_parallel, deterministic, direction_optimizing
-from rapids_bfs.engines.gpu import persistent as one_launch
+from rapids_bfs.engines.gpu import cooperative as one_launch
 from rapids_bfs.engines.gpu.betweenness import Brandes
 from rapids_bfs.engines.gpu.bit_parallel import BitParallel
 from rapids_bfs.engines.gpu.launch import CompiledKernel
-from rapids_bfs.engines.gpu.level_synchronous import ALGORITHMS
+from rapids_bfs.engines.gpu.published import ALGORITHMS
 from rapids_bfs.kernels.whole_search import NUMBER_SHIFT
 
 SOURCES = np.arange(3)

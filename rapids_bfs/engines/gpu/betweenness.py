@@ -13,9 +13,9 @@ from ...kernels.batch import BITS
 from ...kernels.brandes import BATCH, FRONTS, STATE_BYTES
 from ..base import Betweenness
 from .bit_parallel import HEADROOM, pieces_of
+from .cooperative import WARP, LaunchTuning, levels_of_launch, require_end, sources_of_launch
 from .launch import address, addresses, fill
-from .level_synchronous import Device, Needs, bytes_of, require_buffers
-from .persistent import WARP, LaunchTuning, levels_of_launch, require_end, sources_of_launch
+from .published import Device, Needs, bytes_of, require_buffers
 
 FILE = KERNEL = "betweenness"
 

@@ -13,9 +13,9 @@ from ...graph import Graph
 from ...kernels.batch import BATCH, BITS, PIECE, STATE_BYTES, WIDTHS
 from ..base import BatchTraversal, Summary
 from ..cpu.degree_order import numbered_by_degree
+from .cooperative import LaunchTuning, blocks_of_grid, levels_of_launch, require_end, sources_of_launch
 from .launch import address, addresses, fill
-from .level_synchronous import Device, require_buffers
-from .persistent import LaunchTuning, blocks_of_grid, levels_of_launch, require_end, sources_of_launch
+from .published import Device, require_buffers
 
 FILE = "bit_parallel"
 WRITE_THREADS = 256

@@ -18,7 +18,7 @@ from .betweenness import Brandes
 from .bit_parallel import BitParallel
 from .direction_optimizing import DirectionOptimizing
 from .launch import CompiledKernel, primary_context
-from .level_synchronous import ALGORITHMS, Device, FrontierMask, Kernel
+from .published import ALGORITHMS, Device, FrontierMask, Kernel
 
 TEXTURE = "frontier-mask-texture"
 TEXTURE_BYTES = 512  # a texture begins at a multiple of it

@@ -14,10 +14,10 @@ from ...kernels.deterministic import PATH_BITS, RECENT, SEARCH, UNROLL
 from ...kernels.whole_search import MOST_BLOCKS, STATE_BYTES
 from ...trace import Step
 from ..base import Options
+from .cooperative import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles, passes_over, too_deep
 from .first_bitmap import FirstBitmap
 from .launch import addresses, copy, fill
-from .level_synchronous import Device, Needs, require_buffers
-from .persistent import STATIC_BYTES, WARP, OneLaunch, SearchTuning, bytes_of_tiles, passes_over, too_deep
+from .published import Device, Needs, require_buffers
 
 FILE = "deterministic"
 MAX_WARPS = 64  # of a multiprocessor

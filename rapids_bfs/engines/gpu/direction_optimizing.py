@@ -19,10 +19,7 @@ from ...kernels.whole_search import BITMAPS, CLEARED, FRESH, GROUP, MOST_BLOCKS,
 from ...result import BFSResult
 from ..base import DEFAULT as PLAIN
 from ..base import Options
-from .deterministic import Deterministic
-from .launch import CompiledKernel, address, addresses, copy, fill
-from .level_synchronous import BlockQueue, Device, DeviceTraversal, Needs, require_buffers
-from .persistent import (
+from .cooperative import (
     STATIC_BYTES,
     WARP,
     Launchers,
@@ -32,6 +29,9 @@ from .persistent import (
     one_block_suffices,
     passes_over,
 )
+from .deterministic import Deterministic
+from .launch import CompiledKernel, address, addresses, copy, fill
+from .published import BlockQueue, Device, DeviceTraversal, Needs, require_buffers
 
 FILE = "direction_optimizing"
 UNREACHED = -1  # the distance of a vertex that was not reached

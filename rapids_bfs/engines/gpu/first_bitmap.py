@@ -9,9 +9,9 @@ from typing import Any
 
 from ..._core.cuda.arrays import on_device
 from ...graph import Graph
+from .cooperative import WARP
 from .launch import address, copy
-from .level_synchronous import Device
-from .persistent import WARP
+from .published import Device
 
 FILE, KERNEL = "masks", "bar"
 THREADS = 256  # of a block

@@ -10,9 +10,9 @@ import numpy as np
 from ...graph import Graph
 from ...kernels.neighborhoods import NEIGHBORHOODS
 from ..base import NeighborhoodSearch, bounds_of
+from .cooperative import WARP, LaunchTuning, levels_of_launch, sources_of_launch, too_deep
 from .launch import addresses, fill
-from .level_synchronous import Device, require_buffers
-from .persistent import WARP, LaunchTuning, levels_of_launch, sources_of_launch, too_deep
+from .published import Device, require_buffers
 
 FILE = "neighborhoods"
 SHARE = 4  # one in so many free bytes is for rows and bitmaps, and one for the arcs of a batch

@@ -27,7 +27,7 @@ from . import simulator
 from .cupy import stream_of
 from .direction_optimizing import DirectionOptimizing
 from .launch import CompiledKernel, call, primary_context
-from .level_synchronous import ALGORITHMS, Device, Kernel
+from .published import ALGORITHMS, Device, Kernel
 from .simulator import simulated
 
 

@@ -12,7 +12,7 @@ from tunings import TUNINGS
 
 from rapids_bfs import as_graph
 from rapids_bfs.engines import Options
-from rapids_bfs.engines.gpu import direction_optimizing, persistent
+from rapids_bfs.engines.gpu import cooperative, direction_optimizing
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.generators import generate
 from rapids_bfs.testing import assert_valid_bfs
@@ -22,10 +22,10 @@ SHORT, LONG = np.int32, np.int64
 
 @pytest.fixture(autouse=True)
 def host(monkeypatch):
-    emulate(monkeypatch, persistent, direction_optimizing)
+    emulate(monkeypatch, cooperative, direction_optimizing)
     monkeypatch.setattr(direction_optimizing, "PREPARE_THREADS", 64)
     monkeypatch.setattr(direction_optimizing, "finish", lambda: None)
-    monkeypatch.setattr(persistent, "SMALL_ARCS", 0)
+    monkeypatch.setattr(cooperative, "SMALL_ARCS", 0)
 
 
 def search_of(graph, tuning, seed=0):

@@ -16,8 +16,8 @@ from oracle import expected_distances, random_graph
 
 from rapids_bfs._core import memory
 from rapids_bfs.cugraph import searcher as searchers
+from rapids_bfs.engines.gpu import cooperative as one_launch
 from rapids_bfs.engines.gpu import direction_optimizing
-from rapids_bfs.engines.gpu import persistent as one_launch
 from rapids_bfs.engines.gpu.direction_optimizing import DEFAULT, DirectionOptimizing
 
 SHORT, LONG = np.int32, np.int64

@@ -13,8 +13,8 @@ from oracle import random_graph, random_options, with_types
 
 from rapids_bfs import as_graph
 from rapids_bfs.engines import Options
+from rapids_bfs.engines.gpu import cooperative as one_launch
 from rapids_bfs.engines.gpu import deterministic, direction_optimizing, first_bitmap
-from rapids_bfs.engines.gpu import persistent as one_launch
 from rapids_bfs.engines.gpu.deterministic import DEFAULT
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.generators import generate

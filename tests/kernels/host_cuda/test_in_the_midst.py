@@ -11,8 +11,8 @@ from tunings import TUNINGS
 from rapids_bfs import betweenness, bfs, bfs_batch
 from rapids_bfs.engines import OPTIONAL, Engine, registered, resolve
 from rapids_bfs.engines.gpu import betweenness as brandes
-from rapids_bfs.engines.gpu import bit_parallel, deterministic, direction_optimizing, first_bitmap, persistent
-from rapids_bfs.engines.gpu.level_synchronous import ALGORITHMS
+from rapids_bfs.engines.gpu import bit_parallel, cooperative, deterministic, direction_optimizing, first_bitmap
+from rapids_bfs.engines.gpu.published import ALGORITHMS
 from rapids_bfs.generators import generate
 
 SMALL = {"threads": 64, "grid": 2}
@@ -39,7 +39,7 @@ class OnHost(Engine):
 
 @pytest.fixture(autouse=True)
 def on_host(monkeypatch):
-    emulate(monkeypatch, persistent, direction_optimizing, deterministic, first_bitmap, bit_parallel, brandes)
+    emulate(monkeypatch, cooperative, direction_optimizing, deterministic, first_bitmap, bit_parallel, brandes)
     for module, name in (direction_optimizing, "PREPARE_THREADS"), (bit_parallel, "WRITE_THREADS"):
         monkeypatch.setattr(module, name, 64)
     monkeypatch.setattr(direction_optimizing, "finish", lambda: None)

@@ -8,7 +8,7 @@ from oracle import assert_answer, random_graph, random_options
 
 from rapids_bfs import Graph
 from rapids_bfs.engines import Options
-from rapids_bfs.engines.gpu.level_synchronous import ALGORITHMS, FrontierMask
+from rapids_bfs.engines.gpu.published import ALGORITHMS, FrontierMask
 from rapids_bfs.generators import generate
 
 

@@ -15,7 +15,7 @@ from ...kernels.whole_search import LEVELS_SHIFT, LIST, NUMBER_SHIFT, TILE, TILE
 from ...trace import Step, steps_noted
 from ..base import Options
 from .launch import CompiledKernel, address
-from .level_synchronous import Device
+from .published import Device
 
 STATIC_BYTES = 2048  # bytes of a block's shared memory, at most, that kernels declare; a launch asks for the rest
 WARP = 32
