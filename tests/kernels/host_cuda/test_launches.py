@@ -13,7 +13,8 @@ from tunings import TUNINGS
 
 from rapids_bfs import as_graph
 from rapids_bfs.engines import Options
-from rapids_bfs.engines.gpu import betweenness, bit_parallel, cooperative, deterministic, neighborhoods
+from rapids_bfs.engines.gpu import betweenness, bit_parallel, deterministic, neighborhoods
+from rapids_bfs.engines.gpu import cooperative as one_launch
 from rapids_bfs.engines.gpu.direction_optimizing import DirectionOptimizing
 from rapids_bfs.errors import TraversalError
 from rapids_bfs.generators import generate
@@ -22,7 +23,7 @@ from rapids_bfs.generators import generate
 @pytest.mark.parametrize(("cooperative", "time_limit"), [(False, False), (False, True), (True, True)])
 def test_what_a_device_cannot_do_in_one_launch_goes_by_levels(cooperative, time_limit, monkeypatch):
     """A device that launches no blocks that wait for each other, or ends kernels that take longer than two levels."""
-    monkeypatch.setattr(cooperative, "MOST_LEVELS", 2)
+    monkeypatch.setattr(one_launch, "MOST_LEVELS", 2)
     emulate(monkeypatch, deterministic)
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -69,8 +70,8 @@ def test_launches_are_short_where_the_driver_ends_long_ones(operation, monkeypat
     monkeypatch.setattr(bit_parallel, "WRITE_THREADS", 64)
     star, sources = generate("star:41"), np.arange(10)
     expected = operation(star, sources, HostDevice())
-    monkeypatch.setattr(cooperative, "MOST_LEVELS", 4)
-    monkeypatch.setattr(cooperative, "MOST_VISITS", 7 * star.num_arcs)
+    monkeypatch.setattr(one_launch, "MOST_LEVELS", 4)
+    monkeypatch.setattr(one_launch, "MOST_VISITS", 7 * star.num_arcs)
     monkeypatch.setattr(HostDevice, "time_limit", True)
     sizes, launcher = [], HostKernel.launcher
 
