@@ -5,8 +5,8 @@ a function that was compiled into it has changed in another file. It raises an e
 write fails, as on a full disk, or if a file does not unpickle; it runs the machine code in a damaged file; and it
 imports the whole compiler, SciPy's linear algebra included, to load what needs no compiling.
 
-Whoever can write to the cache can run code here: unpickling does, and so does the machine code. Numba takes any folder,
-also one that a file `.numba_config.yaml` in the current folder names, which may have come with somebody's data.
+Whoever can write to the cache can run code here, by a pickle or by the machine code. Numba takes any folder, even one
+that a file `.numba_config.yaml` in the current folder names, which may have come with somebody's data.
 """
 
 import functools

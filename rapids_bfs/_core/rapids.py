@@ -52,12 +52,12 @@ def naming_missing_package(what: str) -> Iterator[None]:
 
 
 def has_pool() -> bool:
-    """Does CuPy take memory from a pool of RMM's?"""
+    """Return True if CuPy takes its memory from a pool of RMM."""
     return rmm_allocates() and not driver_allocates()
 
 
 def rmm_allocates() -> bool:
-    """Does CuPy take memory from RMM?"""
+    """Return True if CuPy takes its memory from RMM."""
     allocators = sys.modules.get("rmm.allocators.cupy")
     if allocators is None:
         return False

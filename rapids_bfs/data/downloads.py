@@ -55,8 +55,8 @@ def load(found: Dataset, *, directed: bool | None = None, name: str | None = Non
 def _read(found: Dataset, unchecked: bool) -> Graph:
     """The graph in the download. Raises `InputError` if it cannot be read.
 
-    If it is ``unchecked``, unlike a copy that the user put there, it must also be as its publisher states, and what is
-    not, or is damaged, is removed.
+    If it is ``unchecked``, unlike a copy that the user put there, it must also match the publisher's figures; one that
+    does not, or is damaged, is removed.
     """
     source, target = found.columns or (None, None)
     direction = False if found.directed is False else None  # else as the file says
@@ -86,7 +86,7 @@ def _remove(found: Dataset) -> None:
 
 
 def _is_as_stated(found: Dataset, graph: Graph) -> bool:
-    """Does the graph have what its publisher states, as far as that can be compared?
+    """Return True if the graph has the vertices and edges that its publisher states, as far as they can be compared.
 
     Publishers count an undirected edge once or twice. A packed file, which a checksum protects, may have more edges: a
     matrix's explicit zeros are edges, too. Vertices are compared in archives alone; other files are lists of edges, in
@@ -101,8 +101,8 @@ def _is_as_stated(found: Dataset, graph: Graph) -> bool:
 
 
 def _is_damaged(found: Dataset) -> bool:
-    """Is the download, which cannot be read as a graph, damaged, rather than too large for the memory? A packed file
-    shows it itself; of another without a SHA-256 it is assumed."""
+    """Return True if the download, which cannot be read as a graph, is damaged and not just too large for the memory:
+    a packed file is read to its end; another is taken for damaged if it has no SHA-256."""
     file = File(found.download)
     packing = packing_of(file.head())
     if not packing:
@@ -160,8 +160,8 @@ def _keep(found: Dataset, graph: Graph) -> None:
 
 
 def fetch(found: Dataset) -> bool:
-    """Download a dataset unless it is there, and say whether it is still to be compared with what is stated. Raises
-    `InputError` that says how to do it by hand if that fails."""
+    """Download a dataset unless it is there; return True if it has yet to be compared with the publisher's figures.
+    Raises `InputError` that says how to do it by hand if that fails."""
     if found.download.is_file():
         return found.unchecked.exists()
     by_hand = _by_hand(found)
@@ -191,8 +191,8 @@ def fetch(found: Dataset) -> bool:
 
 
 def _download(found: Dataset, file: str, progress: Callable[[int, int | None], None]) -> None:
-    """Write what the publisher sends to ``file``. Raises an `OSError`, or `InputError` if that is not a whole file of
-    a size that the dataset may have; requests itself notices a body that is shorter than announced."""
+    """Write what the publisher sends to ``file``. Raises an `OSError`, or `InputError` if it is too large or may not be
+    whole; requests itself notices a body that is shorter than announced."""
     import requests
 
     rows = None if found.edges is None else found.edges + (found.vertices or 0)
@@ -253,7 +253,7 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
 
 @contextmanager
 def _progress(found: Dataset) -> Iterator[Callable[[int, int | None], None]]:
-    """What is to be called with the bytes so far, and of the whole if they are known: it moves a bar on a terminal."""
+    """A function of the bytes so far and in all, if that is known; on a terminal it moves a bar."""
     from ..report.console import messages
 
     if not messages.is_terminal:

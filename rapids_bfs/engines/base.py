@@ -60,7 +60,7 @@ class Preparation(OneCall):
 
     @property
     def engine_name(self) -> str | None:
-        """The engine and its algorithm, as users write them; None if nobody has marked this preparation."""
+        """The engine and its algorithm, as users write them; None unless it was `marked`."""
         return None if self.made_by is None else f"{self.made_by[0].name}:{self.made_by[1]}"
 
     def require_array(self, what: str, array: Any, length: int, *dtypes: str) -> None:
@@ -76,7 +76,7 @@ Prepared = TypeVar("Prepared", bound=Preparation | None)
 
 
 def marked(prepared: Prepared, engine: Engine, algorithm: str) -> Prepared:
-    """``prepared``, for traces and errors to name the engine that made it."""
+    """``prepared``, with the engine that made it, which traces and errors name."""
     if prepared is not None:
         prepared.made_by = engine, algorithm
     return prepared
