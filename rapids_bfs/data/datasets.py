@@ -54,12 +54,6 @@ class Dataset:
         return self.folder / ".unchecked"
 
     @property
-    def stated(self) -> dict[str, int]:
-        """The figures that the publisher states, by their names."""
-        figures = {"vertices": self.vertices, "edges": self.edges}
-        return {what: figure for what, figure in figures.items() if figure is not None}
-
-    @property
     def adjacency(self) -> Path:
         return self.folder / "adjacency.npz"
 

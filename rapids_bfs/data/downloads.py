@@ -27,7 +27,7 @@ VERSION = 1  # of what `_keep` writes
 READ = 1 << 20  # bytes at a time
 TIMEOUT = 30  # seconds to connect, and between two parts of a download
 SMALL = 1 << 26  # bytes that any download may have
-PER_ROW = 256  # bytes that it may have more for each vertex and edge: some come with names, weights and answers
+PER_ROW = 256  # further bytes for each vertex and edge: some downloads have names, weights and answers
 LARGEST = 1 << 38  # bytes of a download whose publisher states no edges
 
 
@@ -46,18 +46,20 @@ def load(found: Dataset, *, directed: bool | None = None, name: str | None = Non
     """The graph of a dataset: its kept adjacency, mapped into memory, else read from the download and then kept."""
     graph = _kept(found)
     if graph is None:
-        graph = _read(found, unchecked=fetch(found))
+        fetch(found)
+        graph = _read(found)
         _keep(found, graph)
     made: Graph = in_direction(graph, directed)
     return made if name is None else made._with(name=name)
 
 
-def _read(found: Dataset, unchecked: bool) -> Graph:
+def _read(found: Dataset) -> Graph:
     """The graph in the download. Raises `InputError` if it cannot be read.
 
-    If it is ``unchecked``, unlike a copy that the user put there, it must also match the publisher's figures; one that
-    does not, or is damaged, is removed.
+    A download that is still unchecked, unlike a copy that the user put there, must also match the publisher's figures;
+    one that does not, or is damaged, is removed.
     """
+    unchecked = found.unchecked.exists()
     source, target = found.columns or (None, None)
     direction = False if found.directed is False else None  # else as the file says
     try:
@@ -70,7 +72,8 @@ def _read(found: Dataset, unchecked: bool) -> Graph:
     if unchecked and not _is_as_stated(found, graph):
         _remove(found)
         there = graph_size(graph.num_vertices, graph.num_edges, graph.directed)
-        stated = " and ".join(f"{count:,} {what}" for what, count in found.stated.items())
+        figures = {"vertices": found.vertices, "edges": found.edges}
+        stated = " and ".join(f"{count:,} {what}" for what, count in figures.items() if count is not None)
         raise InputError(
             f"{found.download} had {there}, and its publisher states {stated}: it has been removed; load it again, or "
             f"{_by_hand(found)}"
@@ -159,11 +162,11 @@ def _keep(found: Dataset, graph: Graph) -> None:
         warn(f"{error}: the next load reads the download again")
 
 
-def fetch(found: Dataset) -> bool:
-    """Download a dataset unless it is there; return True if it has yet to be compared with the publisher's figures.
-    Raises `InputError` that says how to do it by hand if that fails."""
+def fetch(found: Dataset) -> None:
+    """Download a dataset unless it is there, and mark it as unchecked. Raises `InputError` that says how to do it by
+    hand if that fails."""
     if found.download.is_file():
-        return found.unchecked.exists()
+        return
     by_hand = _by_hand(found)
     try:
         pooch = import_optional("pooch", f"downloading {found.name}", "'rapids-bfs[datasets]'")
@@ -187,7 +190,6 @@ def fetch(found: Dataset) -> bool:
         if is_interrupt(error):
             raise
         raise InputError(f"{found.name} cannot be downloaded ({_reason(found, error)}): {by_hand}") from error
-    return True
 
 
 def _download(found: Dataset, file: str, progress: Callable[[int, int | None], None]) -> None:
