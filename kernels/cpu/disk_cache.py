@@ -63,14 +63,14 @@ def _check_private(subfolder):
     """Raise `OSError` if another user may have put code into this subfolder of the cache, or may replace it."""
     if sys.platform == "win32":
         return
-    whole = Path(os.path.realpath(folder()))
-    for path in whole / os.path.basename(subfolder), whole:
+    cache = Path(os.path.realpath(folder()))
+    for path in cache / os.path.basename(subfolder), cache:
         status = path.lstat()
-        # A group with the number of its user is that user's own.
+        # A group whose number is the user's is that user's own.
         of_others = stat.S_IWOTH | (stat.S_IWGRP if status.st_gid != status.st_uid else 0)
         if status.st_uid != os.geteuid() or status.st_mode & of_others:
             raise PermissionError(f"other users can write to {path}, or own it")
-    for path in whole.parents:
+    for path in cache.parents:
         if path.stat().st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH:
             raise PermissionError(f"other users can replace what is in {path}")
 
