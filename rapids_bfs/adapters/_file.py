@@ -94,8 +94,7 @@ class File:
                 with file_errors(self, "a graph"):
                     number = opened.enter_context(self.path.open("rb")).fileno()
                 again = Path(f"/proc/self/fd/{number}")
-                state, descriptor = _state(os.fstat(number)), again if again.exists() else None
-                file = replace(self, state=state, descriptor=descriptor)
+                file = replace(self, state=_state(os.fstat(number)), descriptor=again if again.exists() else None)
             with unchanged(file):
                 yield file
 
