@@ -42,7 +42,7 @@ def keep_on_disk(dispatcher):
 
 
 def keeps_code():
-    """Has all compiled code been kept so far?"""
+    """Return True if all compiled code has been kept so far."""
     return not _warned
 
 

@@ -87,7 +87,7 @@ def pool_bytes(free: int, total: int) -> int:
 
 
 def driver_allocates() -> bool:
-    """Does CuPy take its memory from RMM, and RMM, without a pool, from the driver at each allocation?"""
+    """Return True if RMM, without a pool, takes each allocation of CuPy's from the driver."""
     rmm = sys.modules.get("rmm")
     if rmm is None:
         return False

@@ -102,7 +102,7 @@ def _from_pandas(obj: Any, source: Any, target: Any, edge_data: Asked | None, *,
 
 
 def _are_times(ids: Iterable[Any]) -> bool:
-    """Are these objects, except for None, of one type of times that the libraries know, though not all exactly?"""
+    """Return True if all but None are times of one type, which the libraries know, though not all exactly."""
     import pandas as pd
 
     types = set(map(type, ids)) - {type(None)}
@@ -111,12 +111,12 @@ def _are_times(ids: Iterable[Any]) -> bool:
 
 
 def _are_kept(ids: Iterable[Any], column: Any) -> bool:
-    """Does the column hold these ids, rather than times without their nanoseconds or their zone?"""
+    """Return True if the column holds these very ids, not times that lack their nanoseconds or time zone."""
     return all(id is None or id == kept for id, kept in zip(ids, elements(column), strict=True))
 
 
 def _holds_objects(type: Any) -> bool:
-    """Are values of this type of Arrow's Python objects to pandas, such as lists, intervals and periods?"""
+    """Return True if pandas has Python objects for this type of Arrow, such as lists, intervals and periods."""
     import pyarrow as pa
 
     values = value_type(type)

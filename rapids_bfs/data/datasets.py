@@ -75,7 +75,7 @@ def folder() -> Path:
 
 
 def is_dataset(name: str) -> bool:
-    """Does ``name`` begin like that of a dataset?"""
+    """Return True if ``name`` begins with a collection of datasets."""
     return name.partition(":")[0] in COLLECTIONS and ":" in name
 
 

@@ -86,8 +86,8 @@ class Traversal(Preparation, ABC):
     """An engine's preparation for searches of one graph."""
 
     searches_on: str = CPU  # the device of the graph that it searches: "cpu" or "cuda"
-    one_device: ClassVar[bool] = True  # does it use the memory of one device only?
-    traces: ClassVar[bool] = False  # does a traced `search` record its steps?
+    one_device: ClassVar[bool] = True  # whether it uses the memory of one device only
+    traces: ClassVar[bool] = False  # whether a traced `search` records its steps
     steps: list[Step] | None = None  # the levels of the last traced search, if `traces`
 
     @property
@@ -97,7 +97,7 @@ class Traversal(Preparation, ABC):
         return here
 
     def checks_mask(self, sources: np.ndarray, options: Options) -> bool:
-        """Does `search` itself raise `InputError` if a source or the target is masked? If not, the caller does."""
+        """Return True if `search` itself raises `InputError` for a masked source or target; else the caller does."""
         return False
 
     @abstractmethod

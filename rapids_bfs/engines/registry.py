@@ -42,7 +42,7 @@ class EngineSpec:
 
     @property
     def masks(self) -> bool:
-        """Does it skip masked vertices? Else it is given the graph without their edges."""
+        """True if it skips masked vertices; else it is given the graph without their edges."""
         return self.algorithm in self.engine.masks
 
     def prepare(self, graph: Graph) -> Traversal:

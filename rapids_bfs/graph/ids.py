@@ -116,7 +116,7 @@ class Labelled(Ids):
 
     @property
     def has_objects(self) -> bool:
-        """Are the ids objects rather than integers?"""
+        """True if the ids are objects, not integers."""
         return self.labels is not None and self.labels.dtype == object
 
     @cached_property

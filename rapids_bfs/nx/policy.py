@@ -80,7 +80,7 @@ def direction(graph: Any, neighbors: Any) -> str | None:
 
 
 def is_ours(name: str) -> bool:
-    """Does the installed NetworkX have the function declared by this name?"""
+    """Return True if the installed NetworkX has the function declared by this name."""
     function = original(name)
     return function is not None and function.__module__ == f"networkx.{FUNCTIONS[name].module}"
 
@@ -133,7 +133,7 @@ def _work(function: Function, graph: Any, arguments: Mapping[str, Any], enough: 
 
 
 def _reaches(graph: Any, source: Any, limit: Any, enough: Any) -> bool:
-    """Does a search from ``source`` look at ``enough`` edges before it ends or comes to its limit?"""
+    """Return True if a search from ``source`` looks at ``enough`` edges before it ends or reaches its limit."""
     rows = graph._adj
     if source not in graph and isinstance(source, Iterator):
         return True  # it can be read only once

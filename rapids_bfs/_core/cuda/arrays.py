@@ -89,7 +89,7 @@ def is_cupy_array(array: Any) -> bool:
 
 
 def on_device(array: Any) -> bool:
-    """Is this an array in the memory of a CUDA device, of any library?
+    """Return True for an array of any library in the memory of a CUDA device.
 
     Raises `InputError` if it is one that its library does not let others read.
     """
