@@ -29,7 +29,7 @@ APART = {"validate", "distributed", "generators"}  # parts that the backend's fu
 
 
 def warmup(only: str | Iterable[str] = ()) -> Iterator[tuple[str, float]]:
-    """Compile what is not compiled yet; yields what was called, and the seconds that this took with compiling.
+    """Compile what is not compiled yet; yield the name of each part and the seconds that its calls took.
 
     ``only`` names the `PARTS` to compile; by default all are. "networkx" stands for all that the backend's functions
     call. Raises `InputError` if there is no such part, or if nothing can be compiled here.
@@ -49,10 +49,17 @@ def warmup(only: str | Iterable[str] = ()) -> Iterator[tuple[str, float]]:
     yield "read and build graphs", perf_counter() - begin
     for part in [part for part in PARTS if not chosen or part in chosen]:
         begin = perf_counter()
-        for graph in {"generators": graphs[:1], "networkx": [*graphs[:2], api.load("smallworld:8")]}.get(part, graphs):
+        for graph in _graphs_of(part, graphs):
             with suppress(NoPathError):
                 CALLS[part](graph)
         yield part, perf_counter() - begin
+
+
+def _graphs_of(part: str, graphs: list[Graph]) -> list[Graph]:
+    """The graphs on which a part is called: one where it does not matter, small ones where calls take long."""
+    if part == "generators":
+        return graphs[:1]
+    return [*graphs[:2], api.load("smallworld:8")] if part == "networkx" else graphs
 
 
 def _filter(graph: Graph) -> None:

@@ -42,13 +42,8 @@ FOLDER = Path(__file__).parent
 BYTECODE_OF_THE_LAST = Path(cache_from_source(str(FOLDER / "unit" / "conftest.py"))).parent  # that are collected
 APART = {"gpu", "test_host_cuda", "test_kernels_compile", "test_notebooks"}  # whose tests take long and share nothing
 DASK = {f"test_{name}" for name in ("dask_launcher", "dask_frames", "drop_in_on_dask", "joining_on_dask", "on_dask")}
-LONG = (
-    APART
-    | DASK
-    | {"test_batch", "test_benchmarks", "test_cli_nonsense", "test_cli_streams", "test_hosts", "test_interrupts"}
-)
-LONG |= {"test_matrix_market", "test_networkx_suite", "test_processes", "test_pytest_plugin", "test_readme"}
-LONG |= {"test_text_files"}
+OTHERS = "batch benchmarks cli_nonsense cli_streams hosts interrupts matrix_market networkx_suite processes"
+LONG = APART | DASK | {f"test_{name}" for name in [*OTHERS.split(), "pytest_plugin", "readme", "text_files"]}
 NO_CPU_KERNELS = {"test_kernels_compile", "test_oldest_nvrtc", "test_emulated_direction_optimizing", "test_docs"}
 RAPIDS = ("cudf", "cugraph", "pylibcugraph", "nx_cugraph")
 

@@ -132,7 +132,7 @@ class Kernel:
 
 
 def threads_lost():
-    """Must this process do without Numba's threads?"""
+    """Return True if this process must do without Numba's threads."""
     return _threads_lost
 
 

@@ -228,7 +228,7 @@ def _mark_unreached(arguments, thread):
 
 @njit(inline="always")
 def _bottom_up_pays(s, edges, left, degree):
-    """Would ``left`` vertices look for the frontier in less time than its ``edges`` take top-down?
+    """Return True if ``left`` vertices find the frontier in less time than its ``edges`` take top-down.
 
     Each probes in-edges until one comes from the frontier: all of them, ``degree`` on average, or fewer if the frontier
     has more edges than there are such vertices. A level bottom-up also goes over the whole bitmap.

@@ -5,8 +5,8 @@ a function that was compiled into it has changed in another file. It raises an e
 write fails, as on a full disk, or if a file does not unpickle; it runs the machine code in a damaged file; and it
 imports the whole compiler, SciPy's linear algebra included, to load what needs no compiling.
 
-Whoever can write to the cache can run code here: unpickling does, and so does the machine code. Numba takes any folder,
-also one that a file `.numba_config.yaml` in the current folder names, which may have come with somebody's data.
+Whoever can write to the cache can run code here, by a pickle or by the machine code. Numba takes any folder, even one
+that a file `.numba_config.yaml` in the current folder names, which may have come with somebody's data.
 """
 
 import functools
@@ -42,7 +42,7 @@ def keep_on_disk(dispatcher):
 
 
 def keeps_code():
-    """Has all compiled code been kept so far?"""
+    """Return True if all compiled code has been kept so far."""
     return not _warned
 
 
@@ -63,14 +63,14 @@ def _check_private(subfolder):
     """Raise `OSError` if another user may have put code into this subfolder of the cache, or may replace it."""
     if sys.platform == "win32":
         return
-    whole = Path(os.path.realpath(folder()))
-    for path in whole / os.path.basename(subfolder), whole:
+    cache = Path(os.path.realpath(folder()))
+    for path in cache / os.path.basename(subfolder), cache:
         status = path.lstat()
-        # A group with the number of its user is that user's own.
+        # A group whose number is the user's is that user's own.
         of_others = stat.S_IWOTH | (stat.S_IWGRP if status.st_gid != status.st_uid else 0)
         if status.st_uid != os.geteuid() or status.st_mode & of_others:
             raise PermissionError(f"other users can write to {path}, or own it")
-    for path in whole.parents:
+    for path in cache.parents:
         if path.stat().st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH:
             raise PermissionError(f"other users can replace what is in {path}")
 

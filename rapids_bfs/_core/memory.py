@@ -33,7 +33,7 @@ MEMINFO = Path("/proc/meminfo")
 ALIGNMENT = 256  # of arrays on a device
 SHARED_BYTES = 1 << 26  # an allocation takes some microseconds, which larger searches do not notice
 CLEARED_BYTES = 1 << 20  # of an array; a search clears smaller ones in no time
-CACHED_SHARE = 8  # of what the limit of CuPy's pool leaves, its free blocks may be one in so many
+CACHED_SHARE = 8  # CuPy's pool keeps its free blocks up to 1/CACHED_SHARE of what its limit leaves
 AHEAD_BYTES = 1 << 27  # of the arrays of one answer; larger ones would take too much memory while they are unused
 
 
@@ -86,7 +86,9 @@ def available_device_bytes() -> int:
     pool = cupy.get_default_memory_pool()
     limit = 0 if rmm_allocates() else pool.get_limit()
     left = limit - pool.used_bytes() if limit else total
-    if limit and pool.free_bytes() > left // CACHED_SHARE:  # these count, and CuPy does not free them at the limit
+    if (
+        limit and pool.free_bytes() > left // CACHED_SHARE
+    ):  # they count against the limit, and CuPy does not give them up there
         pool.free_all_blocks()
         free, _ = cupy.cuda.Device().mem_info
     return int(max(min(free + pool.free_bytes(), left), 0))
@@ -123,8 +125,8 @@ class NextArrays:
         self.few = sum(nbytes) <= AHEAD_BYTES
         self.clears_last = clears_last and nbytes[-1] >= CLEARED_BYTES
         self.last_is_clear = False  # of the arrays that `take` returned
-        # The current stream and the thread at the allocation, and the arrays. Streams that are destroyed leave their
-        # handles to new ones; this one is kept, so none that is the same object has another's handle.
+        # The current stream and the thread at the allocation, and the arrays. The stream itself, as a new one may get
+        # the handle of one that was destroyed.
         self.ready: tuple[Any, int, list[Any]] | None = None
 
     def take(self) -> list[Any]:
@@ -150,7 +152,7 @@ class NextArrays:
 
 
 def _current_stream() -> Any:
-    """CuPy's current stream. That of a per-thread default stream is the same object in all threads."""
+    """CuPy's current stream. A per-thread default stream is one object in all threads."""
     import cupy
 
     return cupy.cuda.get_current_stream()

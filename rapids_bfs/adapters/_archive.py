@@ -166,8 +166,8 @@ class _Reader(io.RawIOBase):
         return len(data)
 
     def _read_the_rest(self) -> None:
-        """Read what follows the content, up to the checksum behind everything. Raises `InputError` if there is another
-        file that may be the graph: one of the same name, but for the suffix of another format."""
+        """Read what follows the content, up to the checksum at the end. Raises `InputError` if another file may be the
+        graph: one of the same name, or of the same stem in another format."""
         for each in self.files():
             path = Path(each.name)
             format = format_of_suffix(path) if path.stem == self._path.stem else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -156,9 +155,7 @@ def read_arrow(
 ) -> Graph:
     """A graph from two columns of an Arrow IPC file or stream, and what its edges carry from others."""
     is_file = file.head().startswith(b"ARROW1")
-    with pa.OSFile(
-        os.fsencode(file.place)
-    ) as content:  # not memory-mapped: a file that shrinks would crash the process
+    with file.open_for_arrow() as content:
         schema = _open_ipc(content, is_file).schema
         fields = chosen_fields(schema, source, target, file, edge_data)
         columns = fields[0].name, fields[1].name

@@ -39,7 +39,7 @@ _turns: dict[int, threading.RLock] = {}  # by process
 
 
 def turn() -> threading.RLock:
-    """The lock under which this process puts the files of one graph in place, or opens them."""
+    """This process's lock for putting the files of one graph in place, and for opening them."""
     return _turns.setdefault(generation(), threading.RLock())
 
 
@@ -57,13 +57,13 @@ def without_packing(path: Path) -> Path:
 class File:
     """A file to read, packed by one of `PACKINGS` or not; as a string, its path in one line.
 
-    ``state`` is the one in which it was first seen; None if there was no file.
+    ``state`` is that of the first look at it; None if there was no file.
     """
 
     path: Path
     packing: str = ""
     state: State | None = None
-    descriptor: Path | None = None  # another path of a file that is `held`
+    descriptor: Path | None = None  # the path, in /proc, of a file that is `held`
 
     def __str__(self) -> str:
         return printable(str(self.path))
@@ -83,7 +83,7 @@ class File:
 
     @contextmanager
     def held(self) -> Iterator[File]:
-        """The file, kept open: on Linux all that is read is of this one, even if another process replaces it.
+        """The file, kept open: on Linux all reads are of this one, even if another process replaces it.
 
         Raises `InputError` if its content changes, or if it is replaced elsewhere than on Linux.
         """
@@ -93,8 +93,7 @@ class File:
                 with file_errors(self, "a graph"):
                     number = opened.enter_context(self.path.open("rb")).fileno()
                 again = Path(f"/proc/self/fd/{number}")
-                state, descriptor = _state(os.fstat(number)), again if again.exists() else None
-                file = replace(self, state=state, descriptor=descriptor)
+                file = replace(self, state=_state(os.fstat(number)), descriptor=again if again.exists() else None)
             with unchanged(file):
                 yield file
 
@@ -106,7 +105,7 @@ class File:
         return stream
 
     def open_for_arrow(self) -> Any:
-        """The content as a stream of Arrow's own, unpacked."""
+        """The content as a stream of Arrow's own, unpacked. It is not mapped: a file that shrinks would crash us."""
         import pyarrow as pa
 
         content = pa.OSFile(os.fsencode(self.place))
@@ -138,7 +137,7 @@ class File:
         return 5 * self.size if self.packing else self.size
 
     def require_unchanged(self) -> None:
-        """Raise `InputError` if the file is not in its ``state`` any more."""
+        """Raise `InputError` if the file is no longer in its ``state``."""
         if self.state != (_state(self.place.stat()) if self.exists else None):
             raise InputError(f"{self}: {CHANGED}")
 
@@ -159,7 +158,7 @@ def _state(found: os.stat_result) -> State:
 
 @contextmanager
 def unchanged(*files: File) -> Iterator[None]:
-    """Raise `InputError` if the state of one of the ``files`` changes, instead of any other to which that leads."""
+    """Raise `InputError` if one of the ``files`` changes, rather than an error that the change has caused."""
     try:
         yield
     except InputError:
@@ -224,7 +223,7 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
 
 
 def is_written_in_place(path: Path) -> bool:
-    """Whether this is a pipe, a device, or the name of an open file, such as /dev/stdout."""
+    """Return True for a pipe, a device, or the name of an open file, such as /dev/stdout."""
     if not os.path.exists(path):
         return False
     while True:
@@ -247,8 +246,8 @@ def write_errors(path: str | Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A new file that replaces the one at ``path``, or behind a symbolic link there, once it is complete, and has its
-    mode. What `is_written_in_place` is written where it is."""
+    """A new file that replaces the one at ``path``, or the target of a symbolic link there, once it is complete; the
+    mode is kept. A path that `is_written_in_place` is opened itself."""
     if is_written_in_place(path):
         with write_errors(path), path.open("wb") as stream:
             yield stream

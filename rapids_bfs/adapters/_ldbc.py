@@ -48,7 +48,7 @@ def read_ldbc(file: File, *, directed: bool | None = None) -> Graph:
         edges, vertices, properties = parts
         said = properties.head().decode(errors="replace") if properties.exists else ""
         sums = _property("crc32", said)
-        if sums is None or sums != f"{_sum(edges)} {_sum(vertices)}":  # maybe they are being replaced, one by one
+        if sums is None or sums != f"{_crc32(edges)} {_crc32(vertices)}":  # they may be replaced one by one
             opened.enter_context(unchanged(*(replace(part, descriptor=None) for part in parts)))
             if sums is not None:
                 raise InputError(
@@ -72,7 +72,7 @@ def _property(key: str, text: str) -> str | None:
     return found and found[1]
 
 
-def _sum(file: File) -> str:
+def _crc32(file: File) -> str:
     """The CRC-32 of the content."""
     found = 0
     with file.open() as stream:

@@ -4,7 +4,7 @@
 integers; ``labels``, all ids in the order of the vertices, if they are strings; ``edge_data``, the names of the
 columns that the edges carry.
 
-pandas keeps a frame's ``attrs`` there, too, in Parquet under a key of its own. We write and read "directed" in them.
+pandas keeps a frame's ``attrs`` in the metadata of Parquet, under a key of its own. We write and read "directed" there.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def direction_of(attrs: Any) -> bool | None:
 
 
 def notes_of(metadata: Mapping[bytes, bytes] | None, where: str) -> Notes:
-    """The notes in the ``metadata`` of a schema, or what pandas has written there. Raises `InputError` if they are not
-    as we write them."""
+    """The notes in the ``metadata`` of a schema; without ours, the direction that pandas wrote. Raises `InputError` if
+    ours are not as we write them."""
     metadata = metadata or {}
     if KEY not in metadata:
         attrs = None

@@ -64,7 +64,7 @@ class BatchResult:
     vertices: Any = None
 
     def __eq__(self, other: object) -> bool:
-        """Are these of the same graph (the same object), with equal answers?"""
+        """Return True for equal answers of the same graph (the same object)."""
         return isinstance(other, BatchResult) and same_answers(self, other)
 
     __hash__ = None  # type: ignore[assignment]

@@ -304,8 +304,8 @@ def warmup(
     """Precompile CPU kernels into your cache folder.
 
     They are those of the CPU engine, distributed searches, the generators and the NetworkX backend. GPU kernels are
-    compiled by the first search on a GPU. Kernels in the cache are not compiled again. Compiling all of them takes
-    about 110 s on two cores, a single part less.
+    compiled by the first search on a GPU. All compile in about 110 s on two cores, a single part in less. Kernels in
+    the cache are not compiled again.
 
     Examples
 

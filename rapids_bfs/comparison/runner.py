@@ -240,7 +240,7 @@ def _reason_into(runs: EngineRuns) -> Iterator[None]:
 
 def _place_of(error: Exception, engine: str) -> str:
     """The last line of the engine's package that led to an error, for the end of a message; empty for our own errors,
-    which say all themselves."""
+    which explain themselves."""
     if isinstance(error, InputError | TraversalError):
         return ""
     package = type(resolve(engine).engine).__module__.partition(".")[0]

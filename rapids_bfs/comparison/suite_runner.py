@@ -26,7 +26,7 @@ from .suite import Suite, SuiteGraph, suite_of
 
 VERSION = 2  # of the kept results, and of the graphs that a generator's name stands for
 MAX_REASON = 300  # characters
-SHARED = ("machine", "versions", "command", "levels")  # of a comparison, which the suite's has, or leaves out
+SHARED = ("machine", "versions", "command", "levels")  # fields of a comparison that a suite's rows leave out
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")  # environment variables that decide times
 
 Began = Callable[[Path, int, int], None]  # called with the file, and the graphs that are kept in it, of their total

@@ -34,7 +34,7 @@ class Dataset:
     directed: bool | None = None
     columns: tuple[str, str] | None = None  # of the edges, in a table with more
     sha256: str | None = None
-    exact: bool = True  # do its edges count those of the file?
+    exact: bool = True  # ``edges`` is the number of edges in the file
     terms: str = ""
     citation: str = ""
 
@@ -50,14 +50,8 @@ class Dataset:
 
     @property
     def unchecked(self) -> Path:
-        """The file that marks a download which has not been compared with what is stated."""
+        """The file that marks a download that has not been compared with the publisher's figures."""
         return self.folder / ".unchecked"
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """The figures that the publisher states, by their names."""
-        figures = {"vertices": self.vertices, "edges": self.edges}
-        return {what: figure for what, figure in figures.items() if figure is not None}
 
     @property
     def adjacency(self) -> Path:
@@ -81,7 +75,7 @@ def folder() -> Path:
 
 
 def is_dataset(name: str) -> bool:
-    """Does ``name`` begin like that of a dataset?"""
+    """Return True if ``name`` begins with a collection of datasets."""
     return name.partition(":")[0] in COLLECTIONS and ":" in name
 
 
@@ -109,8 +103,8 @@ def dataset(name: str) -> Dataset:
 
 
 def meant_by(name: str, others: Iterable[str] = ()) -> str:
-    """The end of a message that no dataset is called ``name``: a hint if one has a similar name, or one of the
-    ``others`` that is similar up to the colon, else nothing."""
+    """The end of a message that no dataset is called ``name``: a hint at one with a similar name, or at one of the
+    ``others`` that is similar up to the colon; else nothing."""
     collection = name.lower()
     if collection in COLLECTIONS:
         first = next(each for each in _table() if each.startswith(f"{collection}:"))

@@ -26,7 +26,7 @@ VERSION = 1  # of what `_keep` writes
 READ = 1 << 20  # bytes at a time
 TIMEOUT = 30  # seconds to connect, and between two parts of a download
 SMALL = 1 << 26  # bytes that any download may have
-PER_ROW = 256  # bytes that it may have more for each vertex and edge: some come with names, weights and answers
+PER_ROW = 256  # further bytes for each vertex and edge: some downloads have names, weights and answers
 LARGEST = 1 << 38  # bytes of a download whose publisher states no edges
 
 
@@ -45,18 +45,20 @@ def load(found: Dataset, *, directed: bool | None = None, name: str | None = Non
     """The graph of a dataset: its kept adjacency, mapped into memory, else read from the download and then kept."""
     graph = _kept(found)
     if graph is None:
-        graph = _read(found, unchecked=fetch(found))
+        fetch(found)
+        graph = _read(found)
         _keep(found, graph)
     made: Graph = in_direction(graph, directed)
     return made if name is None else made._with(name=name)
 
 
-def _read(found: Dataset, unchecked: bool) -> Graph:
+def _read(found: Dataset) -> Graph:
     """The graph in the download. Raises `InputError` if it cannot be read.
 
-    If it is ``unchecked``, unlike a copy that the user put there, it must also be as its publisher states, and what is
-    not, or is damaged, is removed.
+    A download that is still unchecked, unlike a copy that the user put there, must also match the publisher's figures;
+    one that does not, or is damaged, is removed.
     """
+    unchecked = found.unchecked.exists()
     source, target = found.columns or (None, None)
     direction = False if found.directed is False else None  # else as the file says
     try:
@@ -69,7 +71,8 @@ def _read(found: Dataset, unchecked: bool) -> Graph:
     if unchecked and not _is_as_stated(found, graph):
         _remove(found)
         there = graph_size(graph.num_vertices, graph.num_edges, graph.directed)
-        stated = " and ".join(f"{count:,} {what}" for what, count in found.stated.items())
+        figures = {"vertices": found.vertices, "edges": found.edges}
+        stated = " and ".join(f"{count:,} {what}" for what, count in figures.items() if count is not None)
         raise InputError(
             f"{found.download} had {there}, and its publisher states {stated}: it has been removed; load it again, or "
             f"{_by_hand(found)}"
@@ -85,7 +88,7 @@ def _remove(found: Dataset) -> None:
 
 
 def _is_as_stated(found: Dataset, graph: Graph) -> bool:
-    """Does the graph have what its publisher states, as far as that can be compared?
+    """Return True if the graph has the vertices and edges that its publisher states, as far as they can be compared.
 
     Publishers count an undirected edge once or twice. A packed file, which a checksum protects, may have more edges: a
     matrix's explicit zeros are edges, too. Vertices are compared in archives alone; other files are lists of edges, in
@@ -100,8 +103,8 @@ def _is_as_stated(found: Dataset, graph: Graph) -> bool:
 
 
 def _is_damaged(found: Dataset) -> bool:
-    """Is the download, which cannot be read as a graph, damaged, rather than too large for the memory? A packed file
-    shows it itself; of another without a SHA-256 it is assumed."""
+    """Return True if the download, which cannot be read as a graph, is damaged and not just too large for the memory:
+    a packed file is read to its end; another is taken for damaged if it has no SHA-256."""
     file = File(found.download)
     packing = packing_of(file.head())
     if not packing:
@@ -152,11 +155,11 @@ def _keep(found: Dataset, graph: Graph) -> None:
         warn(f"{error}: the next load reads the download again")
 
 
-def fetch(found: Dataset) -> bool:
-    """Download a dataset unless it is there, and say whether it is still to be compared with what is stated. Raises
-    `InputError` that says how to do it by hand if that fails."""
+def fetch(found: Dataset) -> None:
+    """Download a dataset unless it is there, and mark it as unchecked. Raises `InputError` that says how to do it by
+    hand if that fails."""
     if found.download.is_file():
-        return found.unchecked.exists()
+        return
     by_hand = _by_hand(found)
     try:
         pooch = import_optional("pooch", f"downloading {found.name}", "'rapids-bfs[datasets]'")
@@ -178,12 +181,11 @@ def fetch(found: Dataset) -> bool:
     except (OSError, ValueError) as error:  # requests' errors are OSErrors; ValueError: a wrong checksum
         found.unchecked.unlink(missing_ok=True)
         raise InputError(f"{found.name} cannot be downloaded ({_reason(found, error)}): {by_hand}") from error
-    return True
 
 
 def _download(found: Dataset, file: str, progress: Callable[[int, int | None], None]) -> None:
-    """Write what the publisher sends to ``file``. Raises an `OSError`, or `InputError` if that is not a whole file of
-    a size that the dataset may have; requests itself notices a body that is shorter than announced."""
+    """Write what the publisher sends to ``file``. Raises an `OSError`, or `InputError` if it is too large or may not be
+    whole; requests itself notices a body that is shorter than announced."""
     import requests
 
     rows = None if found.edges is None else found.edges + (found.vertices or 0)
@@ -244,7 +246,7 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
 
 @contextmanager
 def _progress(found: Dataset) -> Iterator[Callable[[int, int | None], None]]:
-    """What is to be called with the bytes so far, and of the whole if they are known: it moves a bar on a terminal."""
+    """A function of the bytes so far and in all, if that is known; on a terminal it moves a bar."""
     from ..report.console import messages
 
     if not messages.is_terminal:

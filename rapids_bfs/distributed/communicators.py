@@ -22,7 +22,7 @@ class Aborted(TraversalError):
 
 
 class NotStarted(Aborted):
-    """The kernel of a rank did not start in time, so that none has done anything: try it again."""
+    """The kernel of a rank did not start in time. No rank has done anything, so the search can begin again."""
 
 
 class AbortCallbacks:

@@ -35,8 +35,8 @@ FILE, KERNEL = "distributed_persistent", "search_partition"
 UNREACHED = -1  # the distance of a vertex that was not reached
 ALIGNMENT = 512  # of the arrays in a window, in bytes
 NANOSECONDS = 10**9
-# Seconds for the kernels of one process to start. NCCL's kernel may run on one device and wait for its own on another,
-# where ours runs and waits for the first.
+# Seconds for the kernels of one process to start. NCCL's kernel may occupy one device and wait for another, where our
+# kernel runs and waits for the first.
 STARTING = 1.0
 AHEAD_SHARE = 32  # 1/AHEAD_SHARE of a device's free memory may hold arrays for the next answer
 YIELDS = 20_000  # polls of the outcome after `SPINS`, between which other threads may run: some 10 ms
@@ -292,8 +292,8 @@ class PersistentSearch:
         self.synchronize()
 
     @property
-    def alone(self) -> bool:
-        """Did another rank miss the end of the first phase, for which there was less time than for others?"""
+    def gave_up_early(self) -> bool:
+        """True if it waited for another rank's kernel to start, and for less than the whole timeout."""
         _, phase, *_, absent = self.reported.tolist()
         return absent > 0 and phase == 1 and self.x.first_timeout < self.x.timeout
 
@@ -339,7 +339,7 @@ class PersistentSearch:
             for each in searches:
                 with suppress(Exception):  # its device has failed; the first error says how
                     each.synchronize()
-            if isinstance(error, Aborted) and any(each.alone for each in searches):
+            if isinstance(error, Aborted) and any(each.gave_up_early for each in searches):
                 raise NotStarted(str(error)) from None
             raise
         return answers

@@ -1,6 +1,6 @@
 """A window of device memory for each rank, which kernels of all ranks read and write.
 
-Windows need ranks on one host, on GPUs that have peer access, which is tried, and that no other process uses.
+Windows need ranks on one host, on GPUs with working peer access that no other process uses.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ def open_windows(communicator: Communicator, nbytes: int) -> Windows | str:
 
 
 def _difference(communicator: Communicator, addresses: Sequence[int]) -> str | None:
-    """None, or one line: which rank does not find in its window what another wrote, or in another's what is there.
+    """One line that names two ranks that do not see what the other writes; None if there are none.
 
-    An IOMMU, or access control in PCIe switches, may break accesses that CUDA grants. A collective, after which the
-    windows are zero again.
+    An IOMMU, or access control in PCIe switches, may break the peer access that CUDA grants. This is a collective; it
+    leaves zeros in the windows.
     """
     from cupy.cuda import runtime
 

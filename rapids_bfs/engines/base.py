@@ -59,7 +59,7 @@ class Preparation(Turns):
 
     @property
     def engine_name(self) -> str | None:
-        """The engine and its algorithm, as users write them; None if nobody has marked this preparation."""
+        """The engine and its algorithm, as users write them; None unless it was `marked`."""
         return None if self.made_by is None else f"{self.made_by[0].name}:{self.made_by[1]}"
 
     def require_array(self, what: str, array: Any, length: int, *dtypes: str) -> None:
@@ -75,7 +75,7 @@ Prepared = TypeVar("Prepared", bound=Preparation | None)
 
 
 def marked(prepared: Prepared, engine: Engine, algorithm: str) -> Prepared:
-    """``prepared``, for traces and errors to name the engine that made it."""
+    """``prepared``, with the engine that made it, which traces and errors name."""
     if prepared is not None:
         prepared.made_by = engine, algorithm
     return prepared
@@ -85,8 +85,8 @@ class Traversal(Preparation, ABC):
     """An engine's preparation for searches of one graph."""
 
     searches_on: str = CPU  # the device of the graph that it searches: "cpu" or "cuda"
-    one_device: ClassVar[bool] = True  # does it use the memory of one device only?
-    traces: ClassVar[bool] = False  # does a traced `search` record its steps?
+    one_device: ClassVar[bool] = True  # whether it uses the memory of one device only
+    traces: ClassVar[bool] = False  # whether a traced `search` records its steps
     steps: list[Step] | None = None  # the levels of the last traced search, if `traces`
 
     @property

@@ -45,7 +45,7 @@ class EngineSpec:
         return self.algorithm in self.engine.masks
 
     def prepare(self, graph: Graph) -> Traversal:
-        """The engine prepared for ``graph`` alone, at each call anew."""
+        """A new preparation of the engine for ``graph``, which is not cached."""
         return marked(self.engine.prepare(graph, self.algorithm), self.engine, self.algorithm)
 
     def traversal(self, graph: Graph) -> Traversal:
@@ -135,7 +135,7 @@ def _can_run(engine: Engine, deterministic: bool) -> bool:
 def register(engine: Engine) -> None:
     """Add an engine for the rest of this process. Packages use an entry point.
 
-    It replaces an earlier one of the same class, as when a notebook's cell runs again: the same module and name.
+    An engine whose class has the same module and name is replaced, as when a notebook's cell runs again.
 
     Raises `InputError` unless it is an `Engine` with a name and algorithms, or if another engine has its name.
     """

@@ -331,7 +331,7 @@ class Graph(Labelled, Vertices):
         return self._copy if original is None else original
 
     def is_on(self, device: str) -> bool:
-        """Would `to` copy nothing?"""
+        """Return True if `to` would copy nothing."""
         return device == self.device or "_copy" in self.__dict__ or self._original() is not None
 
     @cached_property

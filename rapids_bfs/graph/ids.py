@@ -16,24 +16,24 @@ from .._core.arguments import index_of, quoted
 from .._core.cuda.arrays import CUDA, on_device, to_device, to_host
 from ..errors import InputError
 
-MIN_SLIPPED, MAX_SLIPPED = 3, 64  # characters of an id for which a similar one is looked up
+MIN_MISTYPED, MAX_MISTYPED = 3, 64  # characters of an id for which similar ones are looked up
 PLAIN = {int, np.int32, np.int64}  # types of integers that NumPy makes an array of at once
 
 
-def _nearly(text: str) -> Iterator[str]:
-    """``text`` in another case or without blanks around it; then, unless it is short, with a letter more or less, with
-    another one, and with two exchanged."""
+def _similar(text: str) -> Iterator[str]:
+    """``text`` in another case or without blanks around it; then, unless it is short, with one character more, less or
+    replaced, or with two neighbours exchanged."""
     yield from (text, text.strip(), text.lower(), text.upper(), text.title())
-    if len(text) < MIN_SLIPPED:
+    if len(text) < MIN_MISTYPED:
         return
-    letters = dict.fromkeys(text + ascii_lowercase + ascii_uppercase + digits + " _-.,:/")
+    characters = dict.fromkeys(text + ascii_lowercase + ascii_uppercase + digits + " _-.,:/")
     for i in range(len(text) + 1):
         before, after = text[:i], text[i:]
         yield before + after[1:]
         yield before + after[1:2] + after[:1] + after[2:]
-        for letter in letters:
-            yield before + letter + after
-            yield before + letter + after[1:]
+        for character in characters:
+            yield before + character + after
+            yield before + character + after[1:]
 
 
 class Ids:
@@ -63,7 +63,7 @@ class Ids:
         """The ids that exist, for the error about one that does not."""
 
     def _meant_by(self, id: Any) -> str:
-        """The end of the error about an id that does not exist: a hint if one is nearly the same, else nothing."""
+        """The end of the error about an id that does not exist: a hint if a similar one does, else nothing."""
         return ""
 
     @abstractmethod
@@ -116,7 +116,7 @@ class Labelled(Ids):
 
     @property
     def has_objects(self) -> bool:
-        """Are the ids objects rather than integers?"""
+        """True if the ids are objects, not integers."""
         return self.labels is not None and self.labels.dtype == object
 
     @cached_property
@@ -154,10 +154,10 @@ class Labelled(Ids):
         return f"its {has} {self._shown_ids()}"
 
     def _meant_by(self, id: Any) -> str:
-        """Look up what is one slip of a key away, which takes as long however many vertices there are."""
-        if not self.has_objects or not isinstance(id, str | int) or len(text := str(id)) > MAX_SLIPPED:
+        """A hint at ids one typing error away. Each is looked up, in a time that does not grow with the graph."""
+        if not self.has_objects or not isinstance(id, str | int) or len(text := str(id)) > MAX_MISTYPED:
             return ""
-        found = (each for each in _nearly(text) if each in self._index)
+        found = (each for each in _similar(text) if each in self._index)
         near = [quoted(each) for each in islice(dict.fromkeys(found), 3)]
         return f"; did you mean {' or '.join(near)}?" if near else ""
 

@@ -70,7 +70,7 @@ def plot_comparison(record: Record) -> Figure:
 
 
 def _some(shown: Any) -> Any:
-    """``shown``, unless it is empty: then there is an `InputError`."""
+    """``shown``. Raises `InputError` if it is empty."""
     if not shown:
         raise InputError("no engine ran: there is nothing to plot")
     return shown

@@ -292,7 +292,8 @@ PARTS = (".e", ".v", ".properties")
 def test_files_that_are_replaced_while_they_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, suffixes: Sequence[str], summed: bool
 ) -> None:
-    """Before any look at them, all or some of LDBC's three: what is read is the graph before or the one after."""
+    """They are replaced before the first look, the second and so on, of LDBC's three all or some: what is read is the
+    old graph or the new one."""
     several = name in ("g.e", "g*.parquet")
     graphs = (
         as_graph(([0, 1, 1], [1, 2, 0]), directed=False),

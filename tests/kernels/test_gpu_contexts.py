@@ -213,7 +213,7 @@ def test_cupy_searches_where_the_graph_is(there, thread, chosen, contexts, monke
 
 
 def test_numba_runs_on_the_stream_to_which_its_memory_belongs(contexts, monkeypatch):
-    """CuPy's pool gives freed memory away at once, to whatever the same stream does next."""
+    """CuPy's pool hands freed memory on at once, to whatever the same stream does next."""
     current = [1]
 
     class Stream:
@@ -241,7 +241,7 @@ def test_numba_runs_on_the_stream_to_which_its_memory_belongs(contexts, monkeypa
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(empty=allocate))
     for name, value in (("imported", lambda name: api), ("simulated", lambda: False), ("searches_on", lambda: "cuda")):
         monkeypatch.setattr(numba_cuda, name, value)
-    monkeypatch.setattr(numba_cuda, "stream_of", lambda device: Stream(), raising=False)
+    monkeypatch.setattr(numba_cuda, "stream_of", lambda device: Stream())
     monkeypatch.setattr(numba_cuda, "primary_context", gpu_launch.primary_context)
     device = numba_cuda.NumbaDevice(generate("path:3"))
     with device.active():

@@ -13,10 +13,12 @@ def registered_too(*engines):
     """A context in which these engines are registered besides the others."""
     for engine in engines:
         register(engine)
-    yield
-    for engine in engines:
-        del registered()[engine.name]
-    resolve.cache_clear()
+    try:
+        yield
+    finally:
+        for engine in engines:
+            del registered()[engine.name]
+        resolve.cache_clear()
 
 
 class Lying(CPU):

@@ -91,7 +91,7 @@ def place(edges: Iterable[Pairs], counts: Any, *, mirror: bool = False, rank: An
     """Offsets and targets of the edges, from the ``counts`` that `count` returned; with ``rank`` a target v is written
     as ``rank[v]``, which is -1 where v did not occur.
 
-    Raises `InputError` if these are not the edges that were counted: the caller may change arrays meanwhile.
+    Raises `InputError` if these are not the edges that were counted: the caller may have changed its arrays since.
     """
     cursors = cupy.cumsum(counts, dtype=counts.dtype)
     n, arcs = len(counts) - 2, int(cursors[-1])

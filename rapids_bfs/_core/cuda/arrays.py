@@ -24,10 +24,10 @@ LESS_MEMORY = "take fewer sources at a time, load the graph with adjacency='pinn
 
 
 class _ClearErrors(ContextDecorator):
-    """A context, or decorator, that raises `InputError` in place of two errors of CuPy.
+    """A context and decorator that raises `InputError` in place of two errors of CuPy.
 
-    It may be out of memory in spite of all checks: other programs allocate too, and the free memory may be in blocks
-    that are too small. And it cannot wait while a stream is captured.
+    Memory may run out in spite of all checks: other programs allocate too, and the free blocks may be too small. And
+    nothing can wait for a stream that is being captured.
     """
 
     def __enter__(self) -> None: ...
@@ -84,7 +84,7 @@ def is_cupy_array(array: Any) -> bool:
 
 
 def on_device(array: Any) -> bool:
-    """Is this an array in the memory of a CUDA device, of any library?
+    """Return True for an array of any library in the memory of a CUDA device.
 
     Raises `InputError` if it is one that its library does not let others read.
     """
@@ -150,11 +150,11 @@ def moved(array: Any, device: str) -> Any:
 
 
 def beside(array: Any, other: Any) -> Any:
-    """``array``, contiguous, on the device that has ``other``, an array of CuPy: itself if it is that already."""
+    """``array`` as a contiguous array on the device of ``other``, an array of CuPy; the same array if it is one."""
     import cupy
 
     if on_device(array) and array.device != other.device:
-        array.device.synchronize()  # CuPy copies between devices without waiting for what still writes the array
+        array.device.synchronize()  # CuPy copies between devices without waiting for kernels that write it
     with other.device:
         return cupy.asarray(array, order="C")
 
@@ -173,7 +173,7 @@ def aligned(array: Any, alignment: int) -> Any:
 
 
 def finish() -> None:
-    """Wait for all work queued in CuPy's current stream. Raises `InputError` while that is captured."""
+    """Wait for all work queued in CuPy's current stream. Raises `InputError` while it is being captured."""
     import cupy
 
     with clear_errors:

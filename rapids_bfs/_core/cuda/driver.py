@@ -87,7 +87,7 @@ def uuid(ordinal: int) -> str:
 
 
 def under_mps(ordinal: int) -> bool:
-    """Do kernels on this device run under the Multi-Process Service?"""
+    """Return True if kernels on this device run under the Multi-Process Service."""
     holds = ctypes.c_int()
     return not library().cuDeviceGetAttribute(ctypes.byref(holds), MPS_ENABLED, _handle(ordinal)) and bool(holds.value)
 

@@ -35,7 +35,7 @@ def kernel_of(file: str, name: str, vertex: Any, offset: Any) -> Any:
 
 
 def function_of(compiled: Any, name: str) -> Any:
-    """The function of this mangled name in a `module`, which CuPy compiles for the first of them."""
+    """The function of this mangled name in a `module`, which CuPy compiles when it is asked for the first one."""
     return compiling(lambda: "once, kept in CuPy's cache", compiled.get_function, name)
 
 

@@ -146,7 +146,7 @@ class DirectionOptimizing(Sequential):
         self.prepared = True
 
     def _is_near(self, sources: np.ndarray, depth_limit: int | None) -> bool:
-        """Does a search from one vertex end after two levels, and probe few edges?"""
+        """Return True for a search from one vertex that ends after two levels and probes few edges."""
         if depth_limit is None or depth_limit > 2 or len(sources) > 1:
             return False
         offsets = self.offsets
