@@ -178,8 +178,10 @@ def fetch(found: Dataset) -> None:
             pooch.create(found.folder, "", registry={found.file: found.sha256}, urls={found.file: found.url}).fetch(
                 found.file, downloader=lambda url, file, _: _download(found, file, progress)
             )
-    except (OSError, ValueError) as error:  # requests' errors are OSErrors; ValueError: a wrong checksum
-        found.unchecked.unlink(missing_ok=True)
+    except BaseException as error:  # requests' errors are OSErrors; ValueError: a wrong checksum
+        found.unchecked.unlink(missing_ok=True)  # else a copy that the user puts there could be removed
+        if not isinstance(error, OSError | ValueError):
+            raise
         raise InputError(f"{found.name} cannot be downloaded ({_reason(found, error)}): {by_hand}") from error
 
 
@@ -203,7 +205,7 @@ def _download(found: Dataset, file: str, progress: Callable[[int, int | None], N
             written += stream.write(chunk)
             if written > most:
                 raise InputError(f"it is larger than {size(most)}, which is too much for {found.name}")
-            progress(written, int(length) if length else None)
+            progress(written, int(length) if length and length.isdecimal() else None)
 
 
 def _by_hand(found: Dataset) -> str:

@@ -142,7 +142,7 @@ def test_a_download_that_fails(
     assert not list(found.folder.iterdir())
 
 
-@pytest.mark.parametrize("interrupted", [False, True])
+@pytest.mark.parametrize("interrupted", ["", "_download", "read"])
 @pytest.mark.parametrize(
     ("file", "cut", "reason"),
     [
@@ -153,16 +153,17 @@ def test_a_download_that_fails(
     ],
 )
 def test_a_download_that_is_cut_off_where_nothing_announces_its_length(
-    server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch, file: str, cut: int, reason: str, interrupted: bool
+    server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch, file: str, cut: int, reason: str, interrupted: str
 ) -> None:
     """What there was of it was kept for ever, as a smaller graph."""
     server.cut = cut  # type: ignore[attr-defined]
     found = served(server, "cut", file, **{"vertices": 5, "edges": 8, "directed": False} if file == "edges.txt" else {})
     if interrupted:
         with monkeypatch.context() as patch:
-            patch.setattr(downloads, "read", Mock(side_effect=KeyboardInterrupt))
+            patch.setattr(downloads, interrupted, Mock(side_effect=KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
                 downloads.load(found)
+        assert found.unchecked.exists() == found.download.exists() == (interrupted == "read")
     with pytest.raises(InputError, match=reason):
         downloads.load(found)
     assert not list(found.folder.iterdir())
