@@ -115,7 +115,8 @@ def meant_by(name: str, others: Iterable[str] = ()) -> str:
     last = _plain(re.split("[:/]", name)[-1])
     begin, colon, rest = name.partition(":")
     near = (
-        known.get(last)
+        [each for each in others if each == collection]
+        or known.get(last)
         or [f"{each}{colon}{rest}" for each in get_close_matches(begin.lower(), others, 1, 0.75)]
         or [each for close in get_close_matches(last, known, 1, 0.8) for each in known[close]]
     )

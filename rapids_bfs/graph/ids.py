@@ -21,19 +21,19 @@ PLAIN = {int, np.int32, np.int64}  # types of integers that NumPy makes an array
 
 
 def _similar(text: str) -> Iterator[str]:
-    """``text`` in another case or without blanks around it; then, unless it is short, with one character more, less or
-    replaced, or with two neighbours exchanged."""
+    """``text`` in another case or without blanks around it; then, unless it is short, with a letter more or less or two
+    exchanged, and last with another letter, of which there are most."""
     yield from (text, text.strip(), text.lower(), text.upper(), text.title())
     if len(text) < MIN_MISTYPED:
         return
-    characters = dict.fromkeys(text + ascii_lowercase + ascii_uppercase + digits + " _-.,:/")
-    for i in range(len(text) + 1):
-        before, after = text[:i], text[i:]
+    letters = dict.fromkeys(text + ascii_lowercase + ascii_uppercase + digits + " _-.,:/")
+    halves = [(text[:i], text[i:]) for i in range(len(text) + 1)]
+    for before, after in halves:
         yield before + after[1:]
         yield before + after[1:2] + after[:1] + after[2:]
-        for character in characters:
-            yield before + character + after
-            yield before + character + after[1:]
+        yield from (before + letter + after for letter in letters)
+    for before, after in halves:
+        yield from (before + letter + after[1:] for letter in letters)
 
 
 class Ids:

@@ -371,6 +371,7 @@ def test_the_table() -> None:
         ("gaps:road", r"is neither a generator nor a dataset; did you mean gap:road\?"),
         ("soc_livejournal1", r"did you mean snap:soc-LiveJournal1"),
         ("sk-2005", r"did you mean suitesparse:LAW/sk-2005\?"),
+        ("Karate", r"did you mean karate\?$"),
         ("karat", r"a bundled graph \(karate, moby, wordnet\); did you mean karate\?$"),
         ("Wordnet", r"did you mean wordnet\?$"),
         ("nothing_like_it", r"a bundled graph \(karate, moby, wordnet\)$"),

@@ -283,6 +283,7 @@ def test_the_ids_that_there_are_instead(edges, message):
         ("lvoe", "; did you mean 'love'?"),
         ("lov", "; did you mean 'love'?"),
         ("loove", "; did you mean 'love'?"),
+        ("lin", "; did you mean 'line' or 'fin'?"),
         ("lime", "; did you mean 'line' or 'lire'?"),
         ("MONEY ", ""),
         ("Money", "; did you mean 'money'?"),
@@ -294,10 +295,10 @@ def test_the_ids_that_there_are_instead(edges, message):
     ],
 )
 def test_an_id_that_is_nearly_one(id, hint):
-    graph = as_graph((["love", "line", "17"], ["money", "lire", "2.50"]))
+    graph = as_graph((["love", "line", "17", "fin"], ["money", "lire", "2.50", "2.50"]))
     with pytest.raises(InputError) as refused:
         graph.vertex_of(id)
-    assert str(refused.value).endswith(f"its 6 vertices have the ids 'love', ..., '2.50'{hint}")
+    assert str(refused.value).endswith(f"its 7 vertices have the ids 'love', ..., 'fin'{hint}")
 
 
 @pytest.mark.parametrize(
