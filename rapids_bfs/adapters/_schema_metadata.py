@@ -59,7 +59,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
 def direction_of(attrs: Any) -> bool | None:
     """The direction of edges in the ``attrs`` of a frame, which are the user's; None if there is none."""
     directed = attrs.get(DIRECTED) if isinstance(attrs, dict) else None
-    return directed if isinstance(directed, bool) else None
+    return bool(directed) if isinstance(directed, bool | np.bool_) else None
 
 
 def notes_of(metadata: Mapping[bytes, bytes] | None, where: str) -> Notes:

@@ -56,6 +56,8 @@ def test_the_direction_of_edges_comes_with_a_frame(tmp_path: Path, ids: list[str
         assert (made.directed, made.num_arcs) == (directed, graph.num_arcs)
         assert as_graph(each, directed=not directed).directed is not directed
     assert read(tmp_path / "b.parquet").directed is directed
+    frame.attrs = {"directed": np.False_}
+    assert not as_graph(frame).directed
     for attrs in ({}, {"directed": "no"}, {"directed": None}):
         frame.attrs = attrs
         assert as_graph(frame).num_arcs == as_graph(pl.from_pandas(frame)).num_arcs == len(frame)
