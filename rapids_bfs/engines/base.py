@@ -64,9 +64,10 @@ class Preparation(Turns):
 
     def require_array(self, what: str, array: Any, length: int, *dtypes: str) -> None:
         """Raise `TraversalError`, which names the engine, unless its answer has this length and one of these dtypes."""
-        if array.shape != (length,) or array.dtype not in dtypes:
+        shape, dtype = getattr(array, "shape", None), getattr(array, "dtype", None)
+        if shape != (length,) or dtype not in dtypes:
             raise TraversalError(
-                f"engine {self.engine_name!r} returned {what} of shape {array.shape} and dtype {array.dtype}, not of "
+                f"engine {self.engine_name!r} returned {what} of shape {shape} and dtype {dtype}, not of "
                 f"shape {(length,)} and dtype {' or '.join(dtypes)}"
             )
 
@@ -115,12 +116,17 @@ class Traversal(Preparation, ABC):
         """The result, on the graph's device, of the value ``found`` of `search`. Unless it is to ``own`` its arrays, it
         may be a view of the traversal's buffers."""
         device, placed = self.graph.device, copied if own else moved
-        distances, predecessors = self.answer(found)
-        distances = placed(distances, device)
-        predecessors = placed(predecessors, device) if options.predecessors and predecessors is not None else None
+        answer = self.answer(found)
+        if not isinstance(answer, tuple) or len(answer) != 2:
+            raise TraversalError(f"engine {self.engine_name!r} returned no pair of distances and predecessors")
+        distances, predecessors = answer
         self.require_array("distances", distances, self.graph.num_vertices, "int32")
-        if predecessors is not None:
+        distances = placed(distances, device)
+        if not options.predecessors:
+            predecessors = None
+        elif predecessors is not None:
             self.require_array("predecessors", predecessors, self.graph.num_vertices, "int32", "int64")
+            predecessors = placed(predecessors, device)
         if own and device == CUDA:
             finish()
         searched = options.depth_limit, options.target, None, options.vertices

@@ -168,7 +168,15 @@ def test_the_pool_gives_up_what_nobody_uses(cuda):
     assert of_rank_1() == ["malloc"]
 
 
-CALLS = ["malloc", "memset", "deviceSynchronize", "memcpy", "ipcGetMemHandle", "ipcOpenMemHandle", "deviceEnablePeerAccess"]
+CALLS = [
+    "malloc",
+    "memset",
+    "deviceSynchronize",
+    "memcpy",
+    "ipcGetMemHandle",
+    "ipcOpenMemHandle",
+    "deviceEnablePeerAccess",
+]
 
 
 @pytest.mark.parametrize("call", CALLS)

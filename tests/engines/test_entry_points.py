@@ -308,6 +308,8 @@ def test_a_class_that_is_registered_again_is_used_at_once():
         (Theirs(RIGHT[:1], None), bfs, r"distances of shape \(1,\) and dtype int32"),
         (Theirs(RIGHT.reshape(1, 3), None), bfs, r"distances of shape \(1, 3\)"),
         (Theirs(RIGHT.astype(float), None), bfs, "distances .* dtype float64"),
+        (Theirs(RIGHT.tolist(), None), bfs, "distances of shape None"),
+        (Theirs(RIGHT), bfs, "no pair of distances and predecessors"),
         (Theirs(RIGHT, RIGHT[:2]), bfs, r"predecessors of shape \(2,\)"),
         (Theirs(RIGHT, RIGHT > 0), bfs, "predecessors .* dtype bool"),
         (Theirs(RIGHT[:1], None), bfs_batch, r"distances of shape \(1,\)"),
