@@ -106,6 +106,8 @@ ELSEWHERE = {
     "nx.read_gml": (".gml", lambda path: nx.write_gml(nx.path_graph(3), path)),
     "nx.read_pajek": (".net", lambda path: nx.write_pajek(nx.path_graph(3), path)),
     "nx.read_adjlist": (".adjlist", lambda path: nx.write_adjlist(nx.cycle_graph(3, nx.DiGraph), path)),
+    "igraph.Graph.Read_Ncol(path, directed=False)": (".ncol", lambda path: write(path, "a b\n")),
+    "igraph.Graph.Read_Lgl(path, directed=False)": (".lgl", lambda path: write(path, "# a\nb\n")),
     "nx.node_link_graph": (".json", lambda path: write(path, json.dumps(nx.node_link_data(nx.path_graph(3))))),
     "nx.nx_pydot.read_dot": (".dot", lambda path: write(path, "digraph g {\n 0 -> 1;\n}\n")),
     "nx.read_graph6": (".g6", lambda path: nx.write_graph6(nx.path_graph(3), path)),
@@ -125,7 +127,8 @@ def test_what_others_read_is_named(tmp_path: Path, reader: str) -> None:
     """By the suffix or, under any other, by the content."""
     suffix, save = ELSEWHERE[reader]
     save(tmp_path / f"a{suffix}")
-    for name in (f"a{suffix}", "b.txt", *(["b", "b.csv"] if suffix != ".adjlist" else [])):
+    by_content = () if suffix in (".ncol", ".lgl", ".col", ".wsg") else ("b.txt", "b", "b.csv")
+    for name in (f"a{suffix}", *by_content[: 1 if suffix == ".adjlist" else None]):
         (tmp_path / name).write_bytes((tmp_path / f"a{suffix}").read_bytes())
         with pytest.raises(InputError, match=rf"{name} is .*: .*{re.escape(reader)}") as error:
             read(tmp_path / name)
@@ -398,8 +401,6 @@ def test_an_arrow_file_that_shrinks_once_it_is_open(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "before"),
     [
-        ("a.ncol", "a b "),
-        ("a.lgl", "# a\nb "),
         ("a.gr", "p sp 2 1\na 1 2 "),
         ("a.mtx", MTX.format("real", "general") + "2 2 1\n1 2 "),
     ],

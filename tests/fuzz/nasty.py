@@ -156,21 +156,6 @@ def metis(rng: Random) -> Case:
     return maybe_packed(rng, "a.graph", encoded(rng, text))
 
 
-def lgl(rng: Random) -> Case:
-    name = rng.choice(("a.ncol", "a.lgl"))
-    lines = []
-    for _ in range(rng.randint(0, 9)):
-        first, second, *weight = ids(rng, 3)
-        weight = weight if rng.random() < 0.3 else []
-        if name == "a.ncol":
-            lines.append(rng.choice(GAPS[:4]).join([first, second, *weight]))
-        else:
-            lines.append(f"# {first}" if rng.random() < 0.4 or not lines else " ".join([second, *weight]))
-    for _ in range(rng.choice((0, 0, 0, 1))):
-        lines.insert(rng.randint(0, len(lines)), rng.choice(("#", "# a b", "", "% a", "x" * 2_000_000, "a" * 10000)))
-    return maybe_packed(rng, name, encoded(rng, rng.choice(ENDS).join(lines) + rng.choice(("\n", ""))))
-
-
 def ldbc(rng: Random) -> Case:
     if rng.random() < 0.5:
         lines = [" ".join(ids(rng, 3)) for _ in range(rng.randint(0, 6))]
@@ -263,7 +248,7 @@ def archive(rng: Random) -> Case:
 
 def tar(rng: Random) -> Case:
     """A tar archive of other nasty files, mostly of one that has its name."""
-    makers = (matrix, matrix, edge_list, table, dimacs, metis, ldbc, serialized, lgl)
+    makers = (matrix, matrix, edge_list, table, dimacs, metis, ldbc, serialized)
     found = [rng.choice(makers)(rng) for _ in range(rng.choice((0, 1, 1, 1, 2, 3)))]
     contents = {f"b{each.name[1:]}" if rng.random() < 0.2 else each.name: each.data for each in found}
     return Case("tar", *tarball(rng, contents))
@@ -434,7 +419,6 @@ GRAMMAR = {
     "metis": (metis,),
     "ldbc": (ldbc,),
     "xml": (xml,),
-    "lgl": (lgl,),
     "tar": (tar,),
     "npz": (archive, archive, archive, zip_bomb),
     "parquet": (columnar,),

@@ -50,8 +50,6 @@ FORMATS = {
     ".v": "ldbc",
     ".graphml": "xml",
     ".gexf": "xml",
-    ".ncol": "lgl",
-    ".lgl": "lgl",
     ".csv": "csv",
     ".tsv": "csv",
     ".txt": "text",
@@ -76,15 +74,14 @@ def graphs() -> Iterator[tuple[Graph, tuple[str, ...]]]:
     """Small graphs, and the suffixes that can hold them."""
     plain = as_graph(([0, 1, 1, 3, 3], [1, 1, 2, 0, 0]), directed=True)
     everything = tuple(suffix for suffix in FORMATS if suffix not in (".col", ".graph", ".v"))
-    yield plain, tuple(suffix for suffix in everything if suffix not in (".ncol", ".lgl"))
+    yield plain, everything
     yield as_graph(([0, 2, 1], [2, 1, 1]), directed=False), everything
     isolated = (".parquet", ".arrow", ".arrows", ".npz", ".mtx", ".sg", ".wsg", ".txt", ".gr", ".graphml", ".gexf")
     yield as_graph(([0, 4], [4, 2]), vertices=7), isolated
-    yield as_graph(([0, 4, 2], [4, 2, 5]), vertices=7, directed=False), (".graph", ".lgl")
+    yield as_graph(([0, 4, 2], [4, 2, 5]), vertices=7, directed=False), (".graph",)
     labelled = (".parquet", ".arrow", ".arrows", ".npz", ".csv", ".tsv", ".txt", ".graphml", ".gexf")
     yield as_graph(([5, 10**9, 2**40], [10**9, 2**40, 5])), labelled
     yield as_graph([("a", "bc"), ("bc", "é1"), ("x-y", "a")]), labelled
-    yield as_graph([("a", "bc"), ("bc", "é1")], directed=False), (".ncol", ".lgl")
 
 
 def saved_graphs() -> Iterator[Case]:
@@ -93,7 +90,7 @@ def saved_graphs() -> Iterator[Case]:
             for suffix in suffixes:
                 path = Path(folder, f"graph{suffix}")
                 graph.save(path, force=True)
-                if suffix in (".mtx", ".csv", ".tsv", ".txt", ".el", ".gr", ".graph", ".ncol", ".lgl"):
+                if suffix in (".mtx", ".csv", ".tsv", ".txt", ".el", ".gr", ".graph"):
                     yield from packed(path.name, path.read_bytes())
                 else:
                     yield case(path.name, path.read_bytes())
