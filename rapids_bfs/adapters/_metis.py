@@ -1,4 +1,4 @@
-"""METIS and Chaco graphs (``.graph``): after a header ``N M [FORMAT [WEIGHTS]]`` a line for each vertex, with its
+"""METIS graphs (``.graph``): after a header ``N M [FORMAT [WEIGHTS]]`` a line for each vertex, with its
 neighbours numbered from 1. Each of the M edges is on the lines of both its ends. Vertex 1 is 0 here; sizes and weights
 are ignored. A blank line is a vertex without neighbours, and lines that begin with % are comments.
 

@@ -108,6 +108,8 @@ ELSEWHERE = {
     "nx.read_adjlist": (".adjlist", lambda path: nx.write_adjlist(nx.cycle_graph(3, nx.DiGraph), path)),
     "igraph.Graph.Read_Ncol(path, directed=False)": (".ncol", lambda path: write(path, "a b\n")),
     "igraph.Graph.Read_Lgl(path, directed=False)": (".lgl", lambda path: write(path, "# a\nb\n")),
+    "the two numbers of each line": (".col", lambda path: write(path, "c x\np edge 2 1\ne 1 2\n")),
+    "GAP's converter": (".wsg", lambda path: write(path, b"\0" * 40)),
     "nx.node_link_graph": (".json", lambda path: write(path, json.dumps(nx.node_link_data(nx.path_graph(3))))),
     "nx.nx_pydot.read_dot": (".dot", lambda path: write(path, "digraph g {\n 0 -> 1;\n}\n")),
     "nx.read_graph6": (".g6", lambda path: nx.write_graph6(nx.path_graph(3), path)),
@@ -127,7 +129,7 @@ def test_what_others_read_is_named(tmp_path: Path, reader: str) -> None:
     """By the suffix or, under any other, by the content."""
     suffix, save = ELSEWHERE[reader]
     save(tmp_path / f"a{suffix}")
-    by_content = () if suffix in (".ncol", ".lgl", ".col", ".wsg") else ("b.txt", "b", "b.csv")
+    by_content = () if suffix in (".ncol", ".lgl", ".wsg") else ("b.txt", "b", "b.csv")
     for name in (f"a{suffix}", *by_content[: 1 if suffix == ".adjlist" else None]):
         (tmp_path / name).write_bytes((tmp_path / f"a{suffix}").read_bytes())
         with pytest.raises(InputError, match=rf"{name} is .*: .*{re.escape(reader)}") as error:

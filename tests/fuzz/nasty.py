@@ -120,7 +120,7 @@ def count(rng: Random, plain: int) -> str:
 
 
 def dimacs(rng: Random) -> Case:
-    kind, sign, width = rng.choice((("sp", "a", 4), ("sp", "a", 4), ("edge", "e", 3), ("col", "e", 3), ("max", "a", 4)))
+    kind, sign, width = rng.choice(("sp",) * 8 + ("edge", "max")), "a", 4
     edges = rng.randint(0, 6)
     lines = [f"p {kind} {count(rng, 4)} {count(rng, edges)}"]
     for _ in range(edges):
@@ -134,7 +134,7 @@ def dimacs(rng: Random) -> Case:
     for _ in range(rng.choice((0, 0, 1, 3))):
         lines.insert(rng.randint(0, len(lines)), rng.choice(("c", "c hello", "", "c p sp 3 3", "c" + "x" * 10000)))
     text = rng.choice(ENDS).join(lines) + rng.choice(("\n", ""))
-    return maybe_packed(rng, rng.choice(("a.gr", "a.col")), encoded(rng, text))
+    return maybe_packed(rng, "a.gr", encoded(rng, text))
 
 
 def metis(rng: Random) -> Case:

@@ -42,9 +42,7 @@ FORMATS = {
     ".npz": "npz",
     ".mtx": "mtx",
     ".sg": "sg",
-    ".wsg": "sg",
     ".gr": "dimacs",
-    ".col": "dimacs",
     ".graph": "metis",
     ".e": "ldbc",
     ".v": "ldbc",
@@ -73,10 +71,10 @@ def packed(name: str, data: bytes) -> Iterator[Case]:
 def graphs() -> Iterator[tuple[Graph, tuple[str, ...]]]:
     """Small graphs, and the suffixes that can hold them."""
     plain = as_graph(([0, 1, 1, 3, 3], [1, 1, 2, 0, 0]), directed=True)
-    everything = tuple(suffix for suffix in FORMATS if suffix not in (".col", ".graph", ".v"))
+    everything = tuple(suffix for suffix in FORMATS if suffix not in (".graph", ".v"))
     yield plain, everything
     yield as_graph(([0, 2, 1], [2, 1, 1]), directed=False), everything
-    isolated = (".parquet", ".arrow", ".arrows", ".npz", ".mtx", ".sg", ".wsg", ".txt", ".gr", ".graphml", ".gexf")
+    isolated = (".parquet", ".arrow", ".arrows", ".npz", ".mtx", ".sg", ".txt", ".gr", ".graphml", ".gexf")
     yield as_graph(([0, 4], [4, 2]), vertices=7), isolated
     yield as_graph(([0, 4, 2], [4, 2, 5]), vertices=7, directed=False), (".graph",)
     labelled = (".parquet", ".arrow", ".arrows", ".npz", ".csv", ".tsv", ".txt", ".graphml", ".gexf")
@@ -181,7 +179,6 @@ def texts() -> Iterator[Case]:
         ("crlf.tsv", "u\tv\r\na\tb\r\nb\tc\r\n"),
         ("floats.csv", "u|v\n1.0|2.0\n2|3\n"),
         ("road.gr", "c x\np sp 4 3\nc y\na 1 2 803\na 2 1 803\nc z\na 3 4 1.5\n"),
-        ("colours.col", "c x\np edge 4 4\ne 1 2\ne 2 3\n"),
         ("weights.graph", "% x\n3 2 011 2\n5 5 2 9\n% y\n5 5 1 9 3 9\n5 5 2 9\n"),
     ):
         yield from packed(name, text.encode())
