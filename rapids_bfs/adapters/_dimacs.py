@@ -85,7 +85,7 @@ def _blocks(file: File, header: Header) -> Iterator[Pairs]:
         raise ValueError("its first edge is too long or too short")
     with (
         file.text(comments=b"c") as text,
-        text.columns(names=range(WIDTH), index_col=False, skiprows=header.lines, encoding="latin-1") as blocks,
+        text.columns(names=range(WIDTH), skiprows=header.lines, encoding="latin-1") as blocks,
     ):
         for block in blocks:
             signs, *numbers = (block[column] for column in block)

@@ -210,7 +210,7 @@ def test_bad_files(tmp_path: Path, case: str) -> None:
         ("1\n2.0\n", "1 2\n", r"a.v, line 2: '2\.0' is not the id"),
         (f"1\n{2**63}\n", "1 2\n", f"a.v, line 2: '{2**63}' is not the id"),
         ("1\n2\n", "1 2\n1 x\n", "a.e, line 2: 'x' is not a number"),
-        ("1\n2\n", "1\n", "a.e, line 1: an edge has two ids"),
+        ("1\n2\n", "1\n", "a.e, line 1: expected two ids"),
     ],
 )
 def test_bad_ldbc_files(tmp_path: Path, vertices: str, edges: str, message: str) -> None:
