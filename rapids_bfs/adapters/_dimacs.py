@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import IO
 
 import numpy as np
@@ -52,7 +51,8 @@ def read_dimacs(file: File, *, directed: bool | None = None) -> Graph:
     try:
         blocks = list(_blocks(file, header))
     except ValueError:
-        blocks = [_line_by_line(file, header)]
+        _refuse_line(file, header)
+        raise
     empty = np.empty(0, np.int32), np.empty(0, np.int32)
     source, target = (np.concatenate(parts) for parts in zip(empty, *blocks, strict=True))
     if len(source) != header.arcs:
@@ -76,7 +76,7 @@ def _lines(file: File) -> Iterator[tuple[int, list[str]]]:
 
 
 def _blocks(file: File, header: Header) -> Iterator[Pairs]:
-    """Yield the arcs from 0, a block at a time. Raises `ValueError` at any other line, comments among them."""
+    """Yield the arcs from 0, a block at a time. Raises `ValueError` at any other line."""
     first = next((fields for number, fields in _lines(file) if number > header.lines), None)
     if first is None:
         return
@@ -101,13 +101,8 @@ def _blocks(file: File, header: Header) -> Iterator[Pairs]:
             yield source, target
 
 
-def _line_by_line(file: File, header: Header) -> Pairs:
-    """Return the arcs of a file with comments among them. Raises `InputError` naming the first line that is neither."""
-    ids = np.fromiter(chain.from_iterable(_edges(file, header)), index_dtype(header.vertices))
-    return ids[0::2] - 1, ids[1::2] - 1
-
-
-def _edges(file: File, header: Header) -> Iterator[tuple[int, int]]:
+def _refuse_line(file: File, header: Header) -> None:
+    """Raise `InputError` naming the first line of ``file`` that is no arc, if there is one."""
     read = 0
     for number, fields in _lines(file):
         if number <= header.lines:
@@ -123,7 +118,6 @@ def _edges(file: File, header: Header) -> Iterator[tuple[int, int]]:
                 raise InputError(f"{where}: {quoted(id)} is not one of the vertices 1..{header.vertices}")
         if not WEIGHT.fullmatch(fields[3]):
             raise InputError(f"{where}: the weight {quoted(fields[3])} is not a number")
-        yield int(fields[1]), int(fields[2])
 
 
 def write_dimacs(graph: Graph, stream: IO[bytes]) -> None:

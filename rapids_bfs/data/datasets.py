@@ -82,7 +82,7 @@ def folder() -> Path:
 
 
 def is_dataset(name: str) -> bool:
-    """Does ``name`` begin like that of a dataset?"""
+    """Return True if ``name`` begins like that of a dataset."""
     return name.partition(":")[0] in COLLECTIONS and ":" in name
 
 

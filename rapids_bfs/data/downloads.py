@@ -88,7 +88,7 @@ def _remove(found: Dataset) -> None:
 
 
 def _is_as_stated(found: Dataset, graph: Graph) -> bool:
-    """Does the graph have what its publisher states, as far as that can be compared?
+    """Return True if the graph has what its publisher states, as far as that can be compared.
 
     Publishers count an undirected edge once or twice. A packed file, which a checksum protects, may have more edges: a
     matrix's explicit zeros are edges, too. Vertices are compared in archives alone; other files are lists of edges, in
@@ -103,8 +103,8 @@ def _is_as_stated(found: Dataset, graph: Graph) -> bool:
 
 
 def _is_damaged(found: Dataset) -> bool:
-    """Is the download, which cannot be read as a graph, damaged, rather than too large for the memory? A packed file
-    shows it itself; of another without a SHA-256 it is assumed."""
+    """Return True if the download, which cannot be read as a graph, is damaged, rather than too large for the memory. A
+    packed file shows it itself; another without a SHA-256 is assumed to be."""
     file = File(found.download)
     packing = packing_of(file.head())
     if not packing:
