@@ -6,8 +6,6 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import IO, Any
 
 from .._core.csr.building import BLOCK
@@ -17,35 +15,35 @@ DECIMAL = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"  # a number; in time linear
 BOM = codecs.BOM_UTF8
 LONGEST_LINE = 1 << 20  # bytes
 LONGEST_PADDING = 1 << 22  # bytes of blank lines and comments between two lines of content
+CONTENT = b"."  # stands for the content of a line of which more follows
 
 
 class BoundedText(io.RawIOBase):
     """The bytes of ``stream``, without a byte order mark at its start.
 
     Raises `InputError` at a line over `LONGEST_LINE`, at blank lines and comments over `LONGEST_PADDING` in a row, and
-    at a NUL. A line is a comment if its first byte other than a blank is in ``comments``. ``seen`` says whether any
-    of ``watched``, two bytes at most each, has been read so far. Where lines are long and blank ones mean something,
-    the reader of the format gives bounds of its own.
+    at a NUL. A line is a comment if its first byte other than a blank is in ``comments``. Where lines are long and
+    blank ones mean something, the reader of the format gives bounds of its own.
     """
 
     def __init__(
         self,
         stream: IO[bytes],
         comments: bytes,
-        watched: Sequence[bytes],
         longest_line: int | None = None,
         longest_padding: int | None = None,
     ) -> None:
         self._stream = stream
         self._longest_line = LONGEST_LINE if longest_line is None else longest_line
         self._longest_padding = LONGEST_PADDING if longest_padding is None else longest_padding
+        self._comments = comments
         self._content = re.compile(rb"[\r\n][ \t]*[^\s" + re.escape(comments) + rb"]")
-        self._watched = watched
+        self._dropped: re.Pattern[bytes] | None = None  # comments
+        self._before = b""  # stands for the line so far: a sign of comments if it is one, `CONTENT` if it has some
         self._at_start = True
         self._last = b"\n"  # the last byte that was read
         self._line = 0  # bytes of its line so far
         self._padding = 0  # bytes since the last block with a line of content
-        self.seen = False
 
     def readable(self) -> bool:
         return True
@@ -55,26 +53,32 @@ class BoundedText(io.RawIOBase):
         super().close()
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._stream.read(min(len(buffer), LONGEST_LINE))
-        if self._at_start:
-            data, self._at_start = data.removeprefix(BOM), False
-        buffer[: len(data)] = data
-        if data:
+        while data := self._stream.read(min(len(buffer), LONGEST_LINE)):
+            if self._at_start:
+                data, self._at_start = data.removeprefix(BOM), False
             self._check(data)
+            if self._dropped:
+                data = self._without_comments(data, self._dropped)
+            if data:
+                break
+        buffer[: len(data)] = data
         return len(data)
 
-    def blocks(self) -> Iterator[bytes]:
-        """The bytes, a block at a time; the errors are raised and ``seen`` is set by the time they end."""
-        return iter(partial(self.read, LONGEST_LINE), b"")
+    def columns(self, inline_comments: bool = False, **options: Any) -> Any:
+        """Frames of the white-space separated columns, a block at a time, as `pandas.read_csv` reads them.
 
-    def columns(self, **options: Any) -> Any:
-        """Frames of the white-space separated columns, a block at a time, as `pandas.read_csv` reads them."""
+        Comments are dropped: whole lines, or with ``inline_comments`` whatever follows one of their signs.
+        """
         import pandas as pd
 
+        if self._comments:
+            start = b"" if inline_comments else rb"(?:^|(?<=[\r\n]))[ \t]*+"
+            self._dropped = re.compile(start + b"[" + re.escape(self._comments) + rb"][^\r\n]*+")
         return pd.read_csv(
             io.BufferedReader(self),
             sep=r"\s+",
             header=None,
+            index_col=False,
             low_memory=False,  # one type for the whole block
             keep_default_na=False,
             na_values=[""],
@@ -82,6 +86,16 @@ class BoundedText(io.RawIOBase):
             chunksize=BLOCK,
             **options,
         )
+
+    def _without_comments(self, data: bytes, comment: re.Pattern[bytes]) -> bytes:
+        lines = self._before + data
+        last = lines[max(lines.rfind(b"\n"), lines.rfind(b"\r")) + 1 :]
+        if any(sign in lines for sign in self._comments):
+            kept = comment.sub(b"", lines)
+            data = kept.removeprefix(CONTENT) if self._before == CONTENT else kept
+        in_comment = comment.search(last) is not None
+        self._before = self._comments[:1] if in_comment else CONTENT if last.strip(b" \t") else b""
+        return data
 
     def _check(self, data: bytes) -> None:
         if b"\0" in data:
@@ -92,14 +106,12 @@ class BoundedText(io.RawIOBase):
             self._require_short_line(self._line + min(at for at in map(data.find, (b"\n", b"\r")) if at >= 0))
             self._line = len(data) - end - 1
         self._require_short_line(self._line)
-        joined = self._last + data
-        self._padding = 0 if self._content.search(joined) else self._padding + len(data)
+        self._padding = 0 if self._content.search(self._last + data) else self._padding + len(data)
         if self._padding > self._longest_padding:
             raise InputError(
                 f"there are more than {self._longest_padding:,} bytes of blank lines and comments in a row"
             )
-        self._last = data[-1:]
-        self.seen = self.seen or any(part in joined for part in self._watched)
+        self._last = data[-1:] or self._last
 
     def _require_short_line(self, length: int) -> None:
         if length > self._longest_line:

@@ -8,9 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from decimal import Decimal
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import IO, Any
 
 import numpy as np
@@ -24,15 +23,14 @@ from ._bounded import DECIMAL
 from ._edge_data import Asked, carried, refuse_ends
 from ._file import File, refuse_isolated, without_packing
 from ._ids import LARGEST
-from ._quotes import refuse_open_quotes, some_line_has_odd_quotes
 from ._tables import USUAL, Columns, EdgeTable, choose_columns, from_edge_table, isolated, to_arc_table
 
 NUMBER = re.compile(rf"\s*{DECIMAL}\s*", re.ASCII)
 INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
-MATRIX = (
-    "though there are as many rows as columns: if it is a dense matrix, read it with numpy.loadtxt and pass as_graph "
-    "scipy.sparse.csr_array(matrix)"
-)
+BLOCK = 1 << 20  # bytes
+QUOTE = b'"'
+NEITHER_QUOTES_NOR_ENDS = bytes(set(range(256)) - set(b'"\r\n'))
+AT_THE_END = "unexpected end of data"  # Python's error for a quote that nothing closes
 
 
 def read_csv(
@@ -43,10 +41,9 @@ def read_csv(
     edge_data: Asked | None = None,
     **options: Any,
 ) -> Graph:
-    """A graph from two columns of a CSV or TSV, and what its edges carry from others, in the types that Arrow sees. Ids
-    are numbers if they are in the first row."""
-    names, rows_read, delimiter = csv_start(file, header)
-    first_row = rows_read[0]
+    """Return a graph from two columns of a CSV or TSV, whose edges carry others in the types that Arrow sees. Ids are
+    numbers if they are in the first row."""
+    names, first_row, delimiter = csv_start(file, header)
     named = not header or any(column in names for column in (source, target, *(edge_data or ())))
     if not header:
         source, target = 0 if source is None else source, 1 if target is None else target
@@ -55,18 +52,12 @@ def read_csv(
     )
     type = type_of_ids([first_row[i], first_row[j]] if len(first_row) == len(names) else [])
     doubtful = not named and may_be_an_edge(columns, first_row, type)
-    with file.text(watched=(b"0x", b"0X")) as text:
-        odd_quotes = some_line_has_odd_quotes(text.blocks())
-        if pa.types.is_integer(type) and text.seen:  # there may be hexadecimal numbers, which Arrow reads as integers
-            type = pa.float64()
-    if odd_quotes:
-        refuse_open_quotes(file, delimiter)
+    if _some_line_has_odd_quotes(file):
+        _refuse_open_quotes(file, delimiter)
     content = partial(_with_its_end, file) if header and not first_row else file.open_for_arrow
-    ids = pa.large_string() if pa.types.is_large_string(type) else pa.int64()
-    rows = file.about_lines()
     given = None if header else names
-    batches = partial(_batches, content, str(file), columns, type, delimiter, given)
-    table = EdgeTable(str(file), columns, (ids, ids), rows, batches)
+    batches = partial(_batches, content, columns, type, delimiter, given)
+    table = EdgeTable(str(file), columns, (type, type), file.about_lines(), batches)
     try:
         if edge_data is not None:
             refuse_ends(edge_data, columns, str(file))
@@ -77,15 +68,6 @@ def read_csv(
         raise InputError(f"{file}{_csv_place(str(error), names, header)}") from None
     if doubtful:
         _doubt_header(file, columns, graph)
-    if not header and is_unlike([[row[i], row[j]] for row in rows_read if len(row) == len(names)]):
-        warn(
-            f"{file}: its first row, {quoted(first_row[i])} and {quoted(first_row[j])}, is taken for an edge, and all "
-            "ids for strings: if it is a header, read it without header=False (--no-header)"
-        )
-    if not header and may_be_a_matrix(graph.num_arcs, len(names), graph):
-        warn(f"{file}: its first two columns are taken for edges, {MATRIX}")
-    if graph.has_objects:
-        _doubt_blanks(file, graph)
     return graph
 
 
@@ -93,7 +75,7 @@ read_tsv = read_csv
 
 
 def _name(column: Any, names: list[str], file: File) -> Any:
-    """The name of a column that is given by its name or its place."""
+    """Return the name of a column that is given by its name or its place."""
     if not is_integer(column):
         return column
     if not 0 <= column < len(names):
@@ -101,14 +83,9 @@ def _name(column: Any, names: list[str], file: File) -> Any:
     return names[column]
 
 
-def may_be_a_matrix(rows: int, columns: int, graph: Graph) -> bool:
-    """Has a file as many rows as columns, and nothing but 0 and 1 in the first two, which were read as edges?"""
-    return rows == columns > 2 and graph.num_vertices <= 2 and set(graph) <= {0, 1}
-
-
 def may_be_an_edge(columns: tuple[str, str], first_row: Sequence[str], type: pa.DataType) -> bool:
-    """Might the header row be an edge? The names of its ``columns`` are no usual ones, and the ids of the next row are
-    strings too, or there is none."""
+    """Return True if the names of the ``columns`` are not usual ones, and the ids of the next row are strings too, or
+    there is none: the header row may be an edge."""
     unusual = any(name.strip().lower() not in USUAL for name in columns)
     return unusual and (pa.types.is_large_string(type) or not first_row)
 
@@ -126,96 +103,67 @@ def _doubt_header(file: File, columns: tuple[str, str], graph: Graph) -> None:
     warn(f"{row} is taken for a header: if it is an edge, {otherwise}; else {confirmed}")
 
 
-def _doubt_blanks(file: File, graph: Graph) -> None:
-    """Warn if two ids differ in the white space around them alone, as in ``ann, bob`` above ``bob, cid``, or in the
-    quotes inside of it: those after a blank are part of the field."""
-    ids = pa.array(graph.labels, pa.large_string())
-    plain = pc.replace_substring_regex(ids, r'^\s+"([^"]*)"\s*$', r"\1")
-    plain = pc.utf8_trim_whitespace(plain)
-    if plain.equals(ids):
-        return
-    codes = plain.dictionary_encode().indices.to_numpy()
-    counts = np.bincount(codes)
-    if counts.max() > 1:
-        one, other, *_ = np.flatnonzero(codes == counts.argmax())
-        warn(
-            f"{file}: the ids {quoted(ids[one].as_py())} and {quoted(ids[other].as_py())} are two vertices: if white "
-            "space is no part of ids, remove it from the file"
-        )
+def _some_line_has_odd_quotes(file: File) -> bool:
+    """Read and check the text. Return True if a quoted field may go on in the next line."""
+    found = False
+    with io.BufferedReader(file.text()) as text:
+        while lines := text.read(BLOCK) + text.readline(BLOCK):
+            if QUOTE in lines and not found:
+                found = QUOTE in lines.translate(None, NEITHER_QUOTES_NOR_ENDS).replace(2 * QUOTE, b"")
+    return found
+
+
+def _refuse_open_quotes(file: File, delimiter: str) -> None:
+    """Raise `InputError` naming the first line with a quote that does not close in its field, if there is one: Arrow
+    takes the rows below for text, up to the next quote or to the end."""
+    with file.text() as raw:
+        text = io.TextIOWrapper(io.BufferedReader(raw), encoding="utf-8", errors="replace", newline="")
+        rows = csv.reader(text, delimiter=delimiter, strict=True)
+        while True:
+            first = rows.line_num + 1
+            try:
+                if next(rows, None) is None:
+                    return
+            except csv.Error as error:  # the reader goes on with the next line
+                if rows.line_num > first or str(error) == AT_THE_END:
+                    raise InputError(
+                        f"{file}, line {first}: a quote does not close at the end of its field, and hides what follows "
+                        f"up to line {rows.line_num}: close it, or remove it"
+                    ) from None
 
 
 def _with_its_end(file: File) -> Any:
-    """The content of a header alone. Arrow sees no columns in a first line without an end."""
+    """Return the content of a header alone. Arrow sees no columns in a first line without an end."""
     with file.open_for_arrow() as content:
         return pa.BufferReader(content.read() + b"\n")
 
 
 def _batches(
-    content: Callable[[], Any],
-    where: str,
-    columns: tuple[str, str],
-    type: pa.DataType,
-    delimiter: str,
-    names: list[str] | None,
+    content: Callable[[], Any], columns: tuple[str, str], type: pa.DataType, delimiter: str, names: list[str] | None
 ) -> Iterator[Columns]:
-    """The columns, a batch of rows at a time: int64, or strings if ``type`` is. ``names`` are given without a header.
+    """Yield the columns, a batch of rows at a time. ``names`` are given without a header.
 
     Arrow reads from a stream of its own, of text that was checked before. If it reads from a Python stream and that
     raises, or the reader is dropped early, a thread stays behind and makes the process hang at its exit.
     """
     from pyarrow import csv as arrow_csv
 
-    integers, floats = pa.types.is_integer(type), pa.types.is_floating(type)
     convert = arrow_csv.ConvertOptions(
-        column_types=dict.fromkeys(columns, type if integers else pa.large_string()),
+        column_types=dict.fromkeys(columns, type),
         include_columns=list(columns),
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
-    parse = _parsing(delimiter)
     # With several threads Arrow's errors do not name the row.
     one_thread = arrow_csv.ReadOptions(use_threads=False, column_names=names)
-    row = 0
-    with content() as opened, arrow_csv.open_csv(opened, one_thread, parse, convert) as reader:
+    with content() as opened, arrow_csv.open_csv(opened, one_thread, _parsing(delimiter), convert) as reader:
         for batch in reader:
-            ids = zip(columns, batch.columns, strict=True)
-            yield tuple(parse_ids(i, f"{where}, column {quoted(name)}", row) if floats else i for name, i in ids)
-            row += len(batch)
+            yield tuple(batch.columns)
 
 
-def parse_ids(texts: pa.Array, where: str, first_row: int = 0) -> pa.Array:
-    """int64 from texts such as 7, 7.0 and 7e0. Raises `InputError` naming the first row that holds no such number.
-
-    Arrow's own conversions are unsafe here: to floats it rounds, and to decimals it reads outside of a table of powers
-    of ten, so that 1e-93 becomes 0 and 1e-2000000000 crashes the process.
-    """
-    plain = pc.replace_substring_regex(texts, r"^\s*\+?([0-9]+)\.?0*\s*$", r"\1")
-    others = pc.invert(pc.match_substring_regex(plain, "^[0-9]{1,18}$"))
-    if not pc.any(others).as_py():
-        return plain.cast(pa.int64())
-    numbers = plain.to_pylist()
-    for row in pc.indices_nonzero(others).to_pylist():
-        numbers[row] = parse_id(numbers[row], f"{where}, row {first_row + row} (from 0)")
-    return pa.array([None if number is None else int(number) for number in numbers], pa.int64())
-
-
-def parse_id(text: str, where: str) -> int:
-    """The integer id that ``text`` spells. Raises `InputError` unless it is a whole number in 0..`LARGEST`."""
-    if not NUMBER.fullmatch(text):
-        raise InputError(f"{where}: {quoted(text)} is not a number, as the first ids are")
-    number = Decimal(text.strip())
-    if number != number.to_integral_value():
-        raise InputError(f"{where}: {text.strip():.60} is fractional: vertex ids are whole numbers, or strings")
-    if number < 0:
-        raise InputError(f"{where}: {text.strip():.60} is negative: integer vertex ids start at 0")
-    if number > LARGEST:
-        raise InputError(f"{where}: {text.strip():.60} is beyond int64")
-    return int(number)
-
-
-def csv_start(file: File, header: bool = True) -> tuple[list[str], list[list[str]], str]:
-    """The columns' names, the first two rows, empty if there are fewer, and the delimiter. Without a header the names
+def csv_start(file: File, header: bool = True) -> tuple[list[str], list[str], str]:
+    """Return the columns' names, the first row, empty if there is none, and the delimiter. Without a header the names
     are 0, 1, ...
 
     Raises `InputError` if there should be a header and there is none.
@@ -227,7 +175,7 @@ def csv_start(file: File, header: bool = True) -> tuple[list[str], list[list[str
         delimiter = "\t" if tabs else max(",\t;|", key=start.count)
         rows = csv.reader(chain([start], text), delimiter=delimiter)
         names = next(rows, [])
-        first, second = islice(chain((row for row in rows if row), ([], [])), 2)
+        first = next((row for row in rows if row), [])
     if not start:
         raise InputError(f"{file} is empty")
     if len(names) < 2:
@@ -236,24 +184,17 @@ def csv_start(file: File, header: bool = True) -> tuple[list[str], list[list[str
             "spaces end in .txt"
         )
     if not header:
-        return [str(place) for place in range(len(names))], [names, first], delimiter
+        return [str(place) for place in range(len(names))], names, delimiter
     if all(NUMBER.fullmatch(name) for name in names):
         raise InputError(
             f"{file} has no header row: name the columns in its first line, or read it with header=False (--no-header)"
         )
-    return names, [first, second], delimiter
-
-
-def is_unlike(edges: Sequence[Sequence[str]]) -> bool:
-    """Are the ids of the second edge numbers, unlike those of the first?"""
-    if len(edges) < 2:
-        return False
-    first, second = map(type_of_ids, edges[:2])
-    return pa.types.is_large_string(first) and not pa.types.is_large_string(second)
+    return names, first, delimiter
 
 
 def type_of_ids(texts: Sequence[str]) -> pa.DataType:
-    """The type of a column that begins with the ids ``texts``: int64 or float64 if all are numbers, else string."""
+    """Return the type of a column that begins with the ids ``texts``: int64 or float64 if all are numbers, else
+    string."""
     if all(INTEGER.fullmatch(text) for text in texts):
         return pa.int64()
     return pa.float64() if all(NUMBER.fullmatch(text) for text in texts) else pa.large_string()

@@ -1,9 +1,9 @@
-"""DIMACS graphs: those of the challenge on shortest paths (``.gr``) and of that on colouring (``.col``).
+"""DIMACS graphs of the challenge on shortest paths (``.gr``).
 
-``c`` opens a comment, ``p sp N M`` or ``p edge N M`` says the numbers of vertices and edges, ``a U V WEIGHT`` is an arc
-and ``e U V`` an edge in both directions. Vertices are numbered from 1: here vertex 1 is 0. Weights are ignored.
+``c`` opens a comment, ``p sp N M`` gives the numbers of vertices and arcs, and ``a U V WEIGHT`` is an arc. Vertices are
+numbered from 1: here vertex 1 is 0. Weights are ignored.
 
-9th DIMACS Implementation Challenge, file formats, 2006; Clique and Coloring Problems, Graph Format, 1993.
+9th DIMACS Implementation Challenge, file formats, 2006.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import IO
 
 import numpy as np
@@ -29,86 +28,69 @@ from ._file import File
 from ._tables import write_rows
 from .edges import from_edges
 
-ARC, EDGE = "a", "e"
-LINES = {"sp": ARC, "edge": EDGE, "edges": EDGE, "col": EDGE}  # by the kind of problem
-WIDTHS = {ARC: 4, EDGE: 3}  # fields of a line
+ARC = "a"
+WIDTH = 4  # fields of an arc's line
 COUNT = re.compile("[0-9]{1,18}", re.ASCII)
 WEIGHT = re.compile(DECIMAL, re.ASCII)
 
 
 @dataclass(frozen=True)
 class Header:
-    """What a file says before its edges, on its first ``lines`` lines."""
+    """The numbers of vertices and arcs, on the last of the first ``lines`` lines."""
 
-    sign: str  # that opens the line of an edge: `ARC` or `EDGE`
     vertices: int
-    edges: int
+    arcs: int
     lines: int
 
 
 def read_dimacs(file: File, *, directed: bool | None = None) -> Graph:
-    """The graph in ``file``: arcs are directed, unless all are there in both directions; edges are not."""
+    """Return the graph in ``file``, which is directed unless all arcs are there in both directions."""
     header = _header(file)
     checked_vertices(header.vertices)
-    require_bytes(16 * header.edges, f"a graph of {header.edges:,} edges")
+    require_bytes(16 * header.arcs, f"a graph of {header.arcs:,} edges")
     try:
         blocks = list(_blocks(file, header))
     except ValueError:
-        blocks = [_line_by_line(file, header)]
+        _refuse_line(file, header)
+        raise
     empty = np.empty(0, np.int32), np.empty(0, np.int32)
     source, target = (np.concatenate(parts) for parts in zip(empty, *blocks, strict=True))
-    both_ways = header.sign == EDGE and len(source) > 0 and 2 * len(source) == header.edges  # as some headers count
-    if len(source) != header.edges and not both_ways:
-        raise InputError(f"{file} ends after {len(source):,} of {header.edges:,} edges")
-    if header.sign == EDGE and directed is None:
-        directed = False
+    if len(source) != header.arcs:
+        raise InputError(f"{file} ends after {len(source):,} of {header.arcs:,} edges")
     return from_edges(source, target, vertices=header.vertices, directed=directed, name=str(file))
 
 
-read_colouring = read_dimacs  # a file's header says which it is
-
-
 def _header(file: File) -> Header:
-    found = None
-    number = 0
-    for number, fields in _lines(file):
-        if found:
-            return Header(*found, lines=number - 1)
-        where = f"{file}, line {number}"
-        if fields[0] != "p":
-            raise InputError(f"{where}: 'p sp' or 'p edge' and two numbers belong here, not {quoted(' '.join(fields))}")
-        if len(fields) != 4 or fields[1] not in LINES or not all(map(COUNT.fullmatch, fields[2:])):
-            raise InputError(
-                f"{where}: expected 'p', one of {', '.join(LINES)}, and the numbers of vertices and edges, not "
-                f"{quoted(' '.join(fields))}"
-            )
-        found = LINES[fields[1]], int(fields[2]), int(fields[3])
-    if found is None:
-        raise InputError(f"{file} ends where 'p sp' or 'p edge' and the numbers of vertices and edges belong")
-    return Header(*found, lines=number)
+    number, fields = next(_lines(file))  # the format was detected by such a line
+    if len(fields) != 4 or fields[:2] != ["p", "sp"] or not all(map(COUNT.fullmatch, fields[2:])):
+        raise InputError(
+            f"{file}, line {number}: expected 'p sp' and the numbers of vertices and edges, not "
+            f"{quoted(' '.join(fields))}"
+        )
+    return Header(int(fields[2]), int(fields[3]), number)
 
 
 def _lines(file: File) -> Iterator[tuple[int, list[str]]]:
-    """Number and fields of each line that is neither blank nor a comment."""
+    """Yield number and fields of each line that is neither blank nor a comment."""
     return ((number, fields) for number, fields in file.numbered_fields(b"c") if not fields[0].startswith("c"))
 
 
 def _blocks(file: File, header: Header) -> Iterator[Pairs]:
-    """The edges from 0, a block at a time. Raises `ValueError` at any other line, comments among them."""
+    """Yield the arcs from 0, a block at a time. Raises `ValueError` at any other line."""
     first = next((fields for number, fields in _lines(file) if number > header.lines), None)
     if first is None:
         return
-    width, dtype, read = WIDTHS[header.sign], index_dtype(header.vertices), 0
-    if len(first) != width:  # pandas drops the end of a first line that is too long
+    dtype, read = index_dtype(header.vertices), 0
+    if len(first) != WIDTH:  # pandas drops the end of a first line that is too long
         raise ValueError("its first edge is too long or too short")
     with (
         file.text(comments=b"c") as text,
-        text.columns(names=range(width), index_col=False, skiprows=header.lines, encoding="latin-1") as blocks,
+        text.columns(names=range(WIDTH), skiprows=header.lines, encoding="latin-1") as blocks,
     ):
         for block in blocks:
             signs, *numbers = (block[column] for column in block)
             read += len(block)
-            if read > header.edges or not (signs == header.sign).all():
+            if read > header.arcs or not (signs == ARC).all():
                 raise ValueError("a line is no edge")
             for ids in numbers[:2]:
                 if ids.dtype.kind != "i" or ids.min() < 1 or ids.max() > header.vertices:
@@ -119,31 +101,23 @@ def _blocks(file: File, header: Header) -> Iterator[Pairs]:
             yield source, target
 
 
-def _line_by_line(file: File, header: Header) -> Pairs:
-    """The edges of a file with comments among them. Raises `InputError` naming the first line that is neither."""
-    ids = np.fromiter(chain.from_iterable(_edges(file, header)), index_dtype(header.vertices))
-    return ids[0::2] - 1, ids[1::2] - 1
-
-
-def _edges(file: File, header: Header) -> Iterator[tuple[int, int]]:
+def _refuse_line(file: File, header: Header) -> None:
+    """Raise `InputError` naming the first line of ``file`` that is no arc, if there is one."""
     read = 0
-    width = WIDTHS[header.sign]
     for number, fields in _lines(file):
         if number <= header.lines:
             continue
         where = f"{file}, line {number}"
         read += 1
-        if read > header.edges:
-            raise InputError(f"{where}: there are more than the {header.edges:,} edges that its header says")
-        if fields[0] != header.sign or len(fields) != width:
-            shape = " ".join([header.sign, "U", "V", "WEIGHT"][:width])
-            raise InputError(f"{where}: an edge here is written '{shape}', not {quoted(' '.join(fields))}")
+        if read > header.arcs:
+            raise InputError(f"{where}: there are more than the {header.arcs:,} edges that its header says")
+        if fields[0] != ARC or len(fields) != WIDTH:
+            raise InputError(f"{where}: an edge here is written 'a U V WEIGHT', not {quoted(' '.join(fields))}")
         for id in fields[1:3]:
             if not COUNT.fullmatch(id) or not 1 <= int(id) <= header.vertices:
                 raise InputError(f"{where}: {quoted(id)} is not one of the vertices 1..{header.vertices}")
-        if width > 3 and not WEIGHT.fullmatch(fields[3]):
+        if not WEIGHT.fullmatch(fields[3]):
             raise InputError(f"{where}: the weight {quoted(fields[3])} is not a number")
-        yield int(fields[1]), int(fields[2])
 
 
 def write_dimacs(graph: Graph, stream: IO[bytes]) -> None:
@@ -153,13 +127,3 @@ def write_dimacs(graph: Graph, stream: IO[bytes]) -> None:
     ones = np.ones(graph.num_arcs, np.int8)
     letters = pa.DictionaryArray.from_arrays(pa.array(ones - 1), [ARC]).cast(pa.string())
     write_rows(pa.table([letters, sources, graph.targets.astype(np.int64) + 1, ones], list("auvw")), stream, " ")
-
-
-def write_colouring(graph: Graph, stream: IO[bytes]) -> None:
-    """Each edge once. Raises `InputError` for a directed graph."""
-    if graph.directed:
-        raise InputError("edges of DIMACS's .col are undirected: save graph.undirected, or arcs as .gr")
-    sources, targets = (ends.astype(np.int64) + 1 for ends in graph.vertex_pairs())
-    stream.write(f"p edge {graph.num_vertices} {len(sources)}\n".encode())
-    letters = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(sources), np.int8)), [EDGE]).cast(pa.string())
-    write_rows(pa.table([letters, sources, targets], list("euv")), stream, " ")

@@ -77,7 +77,7 @@ def vertex_ids(ids: np.ndarray, where: str, first_row: int = 0) -> np.ndarray:
 
 
 def are_scattered(highest: int, rows: int) -> bool:
-    """Do ids up to ``highest`` lie too far apart in this many rows to be counted in an array?"""
+    """Return True if ids up to ``highest`` lie too far apart in this many rows to be counted in an array."""
     return highest >= SPREAD * rows + 1024
 
 

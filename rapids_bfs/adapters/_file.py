@@ -9,7 +9,7 @@ import re
 import secrets
 import stat
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -111,9 +111,9 @@ class File:
         content = pa.OSFile(os.fsencode(self.place))
         return pa.CompressedInputStream(content, self.packing) if self.packing else content
 
-    def text(self, comments: bytes = b"", watched: Sequence[bytes] = ()) -> BoundedText:
+    def text(self, comments: bytes = b"") -> BoundedText:
         """The content as lines of text, within the bounds of `BoundedText`."""
-        return BoundedText(self.open(), comments, watched)
+        return BoundedText(self.open(), comments)
 
     def numbered_lines(self, comments: bytes = b"") -> Iterator[tuple[int, str]]:
         """The lines of `text` in Latin-1, with their numbers from 1."""

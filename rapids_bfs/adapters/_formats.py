@@ -45,19 +45,15 @@ def _looks_like(pattern: bytes) -> Sniffer:
     return lambda head, size: re.match(pattern, head) is not None
 
 
-def _is_serialized(weighted: bool) -> Sniffer:
-    """Are there as many bytes as GAP's header says?"""
-
-    def is_serialized(head: bytes, size: int) -> bool:
-        if len(head) < HEADER.size or head[0] > 1:
-            return False
-        directed, edges, vertices = HEADER.unpack_from(head)
-        return min(edges, vertices) >= 0 and size == expected_bytes(directed, edges, vertices, weighted)
-
-    return is_serialized
+def _is_serialized(head: bytes, size: int) -> bool:
+    """Return True if there are as many bytes as GAP's header says."""
+    if len(head) < HEADER.size or head[0] > 1:
+        return False
+    directed, edges, vertices = HEADER.unpack_from(head)
+    return min(edges, vertices) >= 0 and size == expected_bytes(directed, edges, vertices)
 
 
-IS_DIMACS = _looks_like(rb"(\s*c[^\n]*\n)*\s*p[ \t]+[a-z]+[ \t]")
+DIMACS = rb"(\s*c[^\n]*\n)*\s*p[ \t]+"  # up to the kind of the problem
 
 
 @dataclass(frozen=True)
@@ -112,16 +108,12 @@ FORMATS = (
     ),
     Format("NumPy", "npz", "_npz", (".npz",), _begins(b"PK\x03\x04", b"PK\x05\x06"), labels=True, data=True),
     Format("Matrix Market", "matrix_market", "_matrix_market", (".mtx",), _begins(b"%%MatrixMarket"), text=True),
-    Format("GAP's serialized graph", "serialized", "_gap", (".sg",), _is_serialized(weighted=False)),
-    Format("GAP's weighted graph", "weighted", "_gap", (".wsg",), _is_serialized(weighted=True)),
-    Format("DIMACS", "dimacs", "_dimacs", (".gr",), IS_DIMACS, text=True),
-    Format("DIMACS", "colouring", "_dimacs", (".col",), IS_DIMACS, text=True),
+    Format("GAP's serialized graph", "serialized", "_gap", (".sg",), _is_serialized),
+    Format("DIMACS", "dimacs", "_dimacs", (".gr",), _looks_like(DIMACS + rb"(?!edge|col)[a-z]+[ \t]"), text=True),
     Format("GraphML", "graphml", "_xml", (".graphml",), _looks_like(rb"\s*<([^[]{,999}<)?graphml\b"), labels=True),
     Format("GEXF", "gexf", "_xml", (".gexf",), _looks_like(rb"\s*<([^[]{,999}<)?gexf\b"), labels=True),
     Format("METIS", "metis", "_metis", (".graph",), text=True),
     Format("LDBC's graph", "ldbc", "_ldbc", (".e", ".v"), labels=True, parts=(".e", ".v", ".properties")),
-    Format("NCOL", "ncol", "_lgl", (".ncol",), text=True, labels=True, isolated=False),
-    Format("Large Graph Layout", "lgl", "_lgl", (".lgl",), text=True, labels=True),
     Format("CSV", "csv", "_csv", (".csv",), text=True, labels=True, isolated=False, data=True),
     Format("TSV", "tsv", "_csv", (".tsv",), text=True, labels=True, isolated=False, data=True),
     Format("an edge list", "snap", "_text", (".txt", ".edges", ".edgelist", ".snap", ".ssv"), text=True, labels=True),
@@ -147,6 +139,22 @@ ELSEWHERE = (  # formats of other libraries: name and reader, suffixes, first by
     ("graph6: read it with nx.read_graph6 and pass as_graph the graph", (".g6",), rb">>graph6<<"),
     ("sparse6: read it with nx.read_sparse6 and pass as_graph the graph", (".s6",), rb">>sparse6<<"),
     (ADJACENCY, (".adjlist",), None),
+    ("NCOL: read it with igraph.Graph.Read_Ncol(path, directed=False) and pass as_graph the graph", (".ncol",), None),
+    (
+        "Large Graph Layout: read it with igraph.Graph.Read_Lgl(path, directed=False) and pass as_graph the graph",
+        (".lgl",),
+        None,
+    ),
+    (
+        "DIMACS's format for colouring: keep the two numbers of each line that begins with e, and read them as .txt",
+        (".col",),
+        DIMACS + rb"(edge|col)",
+    ),
+    (
+        "GAP's graph with weights: write its edges by GAP's converter -wf IN.wsg -e OUT.wel and read these",
+        (".wsg",),
+        None,
+    ),
     ("an array: read it with numpy.load and pass as_graph the array", (".npy",), rb"\x93NUMPY"),
     ("MATLAB: read it with scipy.io.loadmat and pass as_graph its matrix", (".mat",), rb"MATLAB "),
     ("HDF5: read it with h5py or pandas.read_hdf and pass as_graph the table", (".h5", ".hdf5"), rb"\x89HDF"),

@@ -1,9 +1,7 @@
-"""GAP's serialized graphs, ``.sg`` and with weights ``.wsg`` (S. Beamer, K. Asanovic, D. Patterson, The GAP Benchmark
-Suite, 2015).
+"""GAP's serialized graphs, ``.sg`` (S. Beamer, K. Asanovic, D. Patterson, The GAP Benchmark Suite, 2015).
 
 Little-endian and packed: directed (1 byte), stored edges m and vertices n (int64), offsets (n + 1 int64), targets
-(m int32, each followed by its weight, an int32, if there are weights); of a directed graph also offsets and targets of
-the reverse. Weights are skipped.
+(m int32); of a directed graph also offsets and targets of the reverse.
 """
 
 from __future__ import annotations
@@ -23,21 +21,13 @@ from .csr import from_csr
 HEADER = struct.Struct("<Bqq")
 
 
-def expected_bytes(directed: int, edges: int, vertices: int, weighted: bool) -> int:
-    """Bytes of a file with this header."""
-    return HEADER.size + (1 + directed) * (8 * (vertices + 1) + (4 + 4 * weighted) * edges)
+def expected_bytes(directed: int, edges: int, vertices: int) -> int:
+    """Return the size of a file with this header."""
+    return HEADER.size + (1 + directed) * (8 * (vertices + 1) + 4 * edges)
 
 
 def read_serialized(file: File, *, directed: bool | None = None) -> Graph:
-    """The graph in ``file``; the reverse of a directed one is skipped."""
-    return _read(file, directed, weighted=False)
-
-
-def read_weighted(file: File, *, directed: bool | None = None) -> Graph:
-    return _read(file, directed, weighted=True)
-
-
-def _read(file: File, directed: bool | None, weighted: bool) -> Graph:
+    """Return the graph in ``file``; the reverse of a directed one is skipped."""
     with file.open() as stream:
         header = stream.read(HEADER.size)
         if len(header) < HEADER.size:
@@ -45,34 +35,21 @@ def _read(file: File, directed: bool | None, weighted: bool) -> Graph:
         flag, edges, vertices = HEADER.unpack(header)
         if flag > 1 or edges < 0 or vertices < 0:
             raise InputError(f"{file} is not one of GAP's serialized graphs: its header is invalid")
-        expected = expected_bytes(flag, edges, vertices, weighted)
+        expected = expected_bytes(flag, edges, vertices)
         if file.size != expected:
             raise InputError(
                 f"{file} has {file.size:,} bytes, where {vertices:,} vertices and {edges:,} edges need {expected:,}"
             )
         require_bytes(expected, f"a graph of {edges:,} edges")
         offsets = np.frombuffer(stream.read(8 * (vertices + 1)), "<i8")
-        width = 1 + weighted
-        targets = np.frombuffer(stream.read(4 * width * edges), "<i4")[::width]
+        targets = np.frombuffer(stream.read(4 * edges), "<i4")
     return from_csr(offsets, targets, directed=bool(flag) if directed is None else directed, name=str(file))
 
 
 def write_serialized(graph: Graph, stream: IO[bytes]) -> None:
-    _write(graph, stream, weighted=False)
-
-
-def write_weighted(graph: Graph, stream: IO[bytes]) -> None:
-    """The graph with weights of 1, for programs that want some."""
-    _write(graph, stream, weighted=True)
-
-
-def _write(graph: Graph, stream: IO[bytes], weighted: bool) -> None:
     if graph.num_vertices >= INT32_LIMIT:
         raise InputError("GAP's serialized graphs number their vertices in 32 bits")
     stream.write(HEADER.pack(graph.directed, graph.num_arcs, graph.num_vertices))
     for part in (graph, graph.reverse) if graph.directed else (graph,):
         stream.write(part.offsets.astype("<i8").data)
-        targets = part.targets.astype("<i4", copy=False)
-        if weighted:
-            targets = np.stack([targets, np.ones_like(targets)], axis=1)
-        stream.write(targets.data)
+        stream.write(part.targets.astype("<i4", copy=False).data)

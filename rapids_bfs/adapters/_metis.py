@@ -1,4 +1,4 @@
-"""METIS and Chaco graphs (``.graph``): after a header ``N M [FORMAT [WEIGHTS]]`` a line for each vertex, with its
+"""METIS graphs (``.graph``): after a header ``N M [FORMAT [WEIGHTS]]`` a line for each vertex, with its
 neighbours numbered from 1. Each of the M edges is on the lines of both its ends. Vertex 1 is 0 here; sizes and weights
 are ignored. A blank line is a vertex without neighbours, and lines that begin with % are comments.
 
@@ -117,7 +117,7 @@ def _adjacency(rows: Rows, header: Header) -> tuple[np.ndarray, np.ndarray]:
 def _text(file: File, header: Header) -> IO[bytes]:
     """The text after the header. One line may hold every number, and each line may be blank."""
     line = max(_bounded.LONGEST_LINE, (LONGEST + 2) * header.numbers)
-    text = BoundedText(file.open(), COMMENT, (), line, _bounded.LONGEST_PADDING + 2 * header.vertices)
+    text = BoundedText(file.open(), COMMENT, line, _bounded.LONGEST_PADDING + 2 * header.vertices)
     stream = io.BufferedReader(text)
     for _ in range(header.lines):
         stream.readline()

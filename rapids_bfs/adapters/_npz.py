@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import mmap
-import struct
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,15 +21,9 @@ from .csr import from_csr
 from .edges import labelled
 from .scipy import from_scipy
 
-ALIGNMENT = 64  # bytes
-PADDING = b"\x35\xd9"  # the extra field of a zip archive's member that Android's zipalign adds; its length follows
-ZIP64 = 2 + 20  # bytes of that length, and of the extra field for sizes in 64 bits
-LOCAL_HEADER = struct.Struct("<26xHH")  # of a member: the lengths of its name and of the extra fields
-LONGEST_HEADER = 1 << 16  # bytes of an array's
-
 
 def read_npz(file: File, *, directed: bool | None = None, edge_data: Asked | None = None) -> Graph:
-    """The graph in ``file``, ours or SciPy's, with all of its edge data, or those of these names."""
+    """Return the graph in ``file``, ours or SciPy's, with all of its edge data, or those of these names."""
     with zipfile.ZipFile(file.place) as archive:
         require_bytes(sum(member.file_size for member in archive.infolist()), f"{file}, unpacked,")
     with np.load(file.place, allow_pickle=False) as arrays:
@@ -65,7 +56,7 @@ def read_npz(file: File, *, directed: bool | None = None, edge_data: Asked | Non
 
 
 def _edge_data(arrays: Any, file: File, asked: Asked | None) -> dict[str, Any]:
-    """The columns that the edges carry. Raises `InputError` if one that is asked for is not there."""
+    """Return the columns that the edges carry. Raises `InputError` if one that is asked for is not there."""
     if isinstance(asked, Mapping):
         raise InputError(f"{file} has its own edge data: give names of them, or replace them by Graph.replace")
     names: list[str] = []
@@ -91,7 +82,7 @@ def _edge_data(arrays: Any, file: File, asked: Asked | None) -> dict[str, Any]:
 
 
 def _array(array: Any, kinds: str, shape: tuple[int, ...], expected: str) -> np.ndarray:
-    """``array`` if it has this shape and a dtype of these kinds. Raises `InputError` with what is ``expected``."""
+    """Return ``array`` if it has this shape and a dtype of these kinds. Raises `InputError` with ``expected``."""
     if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds or array.shape != shape:
         raise InputError(expected)
     return array
@@ -114,11 +105,11 @@ def _from_scipy(file: File, directed: bool | None) -> Graph:
 
 
 def write_npz(graph: Graph, stream: IO[bytes]) -> None:
-    write_arrays(arrays_of(graph), stream)
+    np.savez(stream, **arrays_of(graph))  # type: ignore[arg-type]
 
 
 def arrays_of(graph: Graph) -> dict[str, np.ndarray]:
-    """What an archive of ``graph`` holds, by name."""
+    """Return the arrays that keep ``graph``, by name."""
     arrays = {
         "offsets": graph.offsets,
         "targets": graph.targets,
@@ -134,46 +125,6 @@ def arrays_of(graph: Graph) -> dict[str, np.ndarray]:
         if isinstance(column, Categories):
             arrays[f"categories_{place}"] = _as_strings(column.categories)
     return arrays
-
-
-def write_arrays(arrays: Mapping[str, np.ndarray], stream: IO[bytes]) -> None:
-    """An archive as `numpy.savez` writes it, but each array begins at a multiple of `ALIGNMENT`, so that `mapped` can
-    use it in place."""
-    with zipfile.ZipFile(stream, "w", allowZip64=True) as archive:
-        for name, array in arrays.items():
-            member = zipfile.ZipInfo(f"{name}.npy")
-            before = archive.start_dir + LOCAL_HEADER.size + len(member.filename) + len(PADDING) + ZIP64
-            padding = -before % ALIGNMENT
-            member.extra = PADDING + struct.pack("<H", padding) + bytes(padding)
-            with archive.open(member, "w", force_zip64=True) as out:
-                np.lib.format.write_array(out, np.asanyarray(array), allow_pickle=False)
-
-
-def mapped(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of an archive that `write_arrays` wrote, in memory that is read from the file when it is used.
-
-    Nothing may change the file meanwhile. Raises `ValueError` if it is another kind of archive.
-    """
-    with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-        members = archive.infolist()
-        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return {member.filename.removesuffix(".npy"): _in_place(content, member) for member in members}
-
-
-def _in_place(content: mmap.mmap, member: zipfile.ZipInfo) -> np.ndarray:
-    header = content[member.header_offset : member.header_offset + LOCAL_HEADER.size]
-    if member.compress_type != zipfile.ZIP_STORED or len(header) < LOCAL_HEADER.size:
-        raise ValueError(f"{member.filename} is packed, or cut short")
-    name, extra = LOCAL_HEADER.unpack(header)
-    begin = member.header_offset + LOCAL_HEADER.size + name + extra
-    head = io.BytesIO(content[begin : begin + min(member.file_size, LONGEST_HEADER)])
-    if np.lib.format.read_magic(head) != (1, 0):
-        raise ValueError(f"{member.filename} is no array of version 1.0")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(head)
-    count = int(np.prod(shape, dtype=object))
-    if fortran or dtype.hasobject or head.tell() + count * dtype.itemsize != member.file_size:
-        raise ValueError(f"{member.filename} is not what its header says")
-    return np.frombuffer(content, dtype, count, begin + head.tell()).reshape(shape)
 
 
 def _as_strings(labels: np.ndarray) -> np.ndarray:

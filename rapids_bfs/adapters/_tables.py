@@ -184,7 +184,7 @@ def choose_columns(
 
 
 def _may_be_title(asked: Any) -> bool:
-    """May a column be asked for by this? An array, a column itself and pandas's NA cannot even be compared to one."""
+    """Return True if this may be the title of a column. An array, a column and pandas's NA cannot be compared."""
     try:
         hash(asked)
     except TypeError:
@@ -220,8 +220,8 @@ def from_edge_table(
 
 
 def is_number(type: pa.DataType) -> bool:
-    """Does NumPy hold a column of this type as integers or floats? A column of type null counts: once checked it is
-    empty."""
+    """Return True if NumPy holds a column of this type as integers or floats, or if it is null and so empty once
+    checked."""
     return any(is_one(type) for is_one in (pa.types.is_integer, pa.types.is_floating, pa.types.is_null))
 
 

@@ -67,7 +67,7 @@ def _is_plain(type: pa.DataType) -> bool:
 def _read_csv(file: File, source: str | None, target: str | None) -> Read | None:
     import cudf
 
-    names, (first_row, _), delimiter = csv_start(file)
+    names, first_row, delimiter = csv_start(file)
     places, chosen = choose_columns(names, source, target, str(file))
     columns = list(chosen)
     type = type_of_ids([first_row[place] for place in places] if len(first_row) == len(names) else [])

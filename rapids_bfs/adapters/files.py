@@ -48,9 +48,9 @@ def read(
     ----------
     path
         Matrix Market (``.mtx``), Parquet, Arrow (``.arrow``, ``.feather``), CSV or TSV, edge lists of white-space
-        separated ids (SNAP's ``.txt``, GAP's ``.el``), GAP's ``.sg`` and ``.wsg``, NumPy's ``.npz`` from `Graph.save`
-        or `scipy.sparse.save_npz`, DIMACS (``.gr``, ``.col``), METIS (``.graph``), LDBC Graphalytics (``.e`` with
-        ``.v``), igraph's ``.lgl`` and ``.ncol``, or small GraphML and GEXF. Text may be compressed with gzip, bzip2 or
+        separated ids (SNAP's ``.txt``, GAP's ``.el``), GAP's ``.sg``, NumPy's ``.npz`` from `Graph.save`
+        or `scipy.sparse.save_npz`, DIMACS (``.gr``), METIS (``.graph``), LDBC Graphalytics (``.e`` with
+        ``.v``), or small GraphML and GEXF. Text may be compressed with gzip, bzip2 or
         Zstandard. Of a tar archive, the text with its name is read, else the only one that may be a graph. Ids start at
         0, even in Matrix Market, DIMACS and METIS files, which count from 1: row 1 is vertex 0. Weights and other
         columns are ignored. A pattern such as ``"edges/*.parquet"`` reads one graph from several Parquet files with the

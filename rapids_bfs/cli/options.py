@@ -11,8 +11,8 @@ from .streams import engines_named, graphs_named, output_path
 
 GRAPH = typer.Argument(
     metavar="GRAPH",
-    help="A file (.mtx .parquet .arrow .feather .csv .tsv .txt .el .sg .wsg .npz .gr .col .graph .e .lgl .ncol "
-    ".graphml .gexf; text also as .gz .bz2 .zst), - for standard input, a generator (rmat:20, urand:20, rgg:20, "
+    help="A file (.mtx .parquet .arrow .feather .csv .tsv .txt .el .sg .npz .gr .graph .e .graphml"
+    " .gexf; text also as .gz .bz2 .zst), - for standard input, a generator (rmat:20, urand:20, rgg:20, "
     "delaunay:20, road:20, web:20, smallworld:20, grid:K, grid3d:K, path:N, star:N, complete:N, tree:N), a bundled "
     "graph (karate, moby, wordnet), or a dataset (gap:road; see 'rapids-bfs datasets'). Matrix Market counts "
     "from 1: its row 1 is vertex 0. Weights are ignored.",

@@ -55,12 +55,13 @@ class Dataset:
 
     @property
     def adjacency(self) -> Path:
-        return self.folder / "adjacency.npz"
+        """The folder of its arrays."""
+        return self.folder / "adjacency"
 
     @property
     def kept(self) -> int:
         """Bytes of both on disk."""
-        return sum(path.stat().st_size for path in (self.download, self.adjacency) if path.is_file())
+        return sum(path.stat().st_size for path in (self.download, *self.adjacency.glob("*")) if path.is_file())
 
 
 def folder() -> Path:

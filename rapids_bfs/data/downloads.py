@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import secrets
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,9 +15,9 @@ import numpy as np
 from .._core.arguments import checked_directed, checked_name
 from .._core.formatting import graph_size, size
 from .._core.optional import import_optional
-from ..adapters._file import PACKED, File, packing_of, replacing
+from ..adapters._file import PACKED, File, packing_of
 from ..adapters._formats import refuse_options
-from ..adapters._npz import arrays_of, mapped, write_arrays
+from ..adapters._npz import arrays_of
 from ..adapters.edges import in_direction
 from ..adapters.files import read
 from ..errors import InputError, warn
@@ -127,7 +129,7 @@ def _origin(found: Dataset) -> np.ndarray:
 def _kept(found: Dataset) -> Graph | None:
     """The kept adjacency, checked as any graph's is; None if there is none, or it is not that of the download."""
     try:
-        arrays = mapped(found.adjacency)
+        arrays = {path.stem: np.asarray(np.load(path, mmap_mode="r")) for path in found.adjacency.iterdir()}
         if arrays["origin"][0] != VERSION:
             return None
         if found.download.exists() and not np.array_equal(arrays["origin"], _origin(found)):
@@ -146,13 +148,24 @@ def _kept(found: Dataset) -> Graph | None:
 
 
 def _keep(found: Dataset, graph: Graph) -> None:
-    """Keep the adjacency beside the download; if that cannot be, say so."""
+    """Keep the adjacency beside the download, unless another process does; if that cannot be, say so."""
+    part = found.folder / f".{secrets.token_hex(8)}.part"
     try:
-        with replacing(found.adjacency) as stream:
-            write_arrays(arrays_of(graph) | {"origin": _origin(found)}, stream)
-        found.adjacency.chmod(0o444)  # what is mapped must not change
+        part.mkdir()
+        for name, array in (arrays_of(graph) | {"origin": _origin(found)}).items():
+            np.save(part / f"{name}.npy", array, allow_pickle=False)
+            (part / f"{name}.npy").chmod(0o444)  # what is mapped must not change
+        shutil.rmtree(found.adjacency, ignore_errors=True)
+        try:
+            part.rename(found.adjacency)
+        except OSError:
+            if not found.adjacency.is_dir():
+                raise
     except (InputError, OSError) as error:
-        warn(f"{error}: the next load reads the download again")
+        said = error.strerror if isinstance(error, OSError) else error
+        warn(f"{found.adjacency} cannot be written: {said}: the next load reads the download again")
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def fetch(found: Dataset) -> None:

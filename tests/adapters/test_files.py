@@ -361,11 +361,3 @@ def test_every_suffix_is_there_once() -> None:
     suffixes = [suffix for format in FORMATS for suffix in format.suffixes]
     assert len(suffixes) == len(set(suffixes))
     assert all(callable(format.read) and callable(format.write) for format in FORMATS)
-
-
-def test_distances_survive(tmp_path: Path) -> None:
-    graph = as_graph((["x", "y", "y"], ["y", "z", "x"]), directed=False)
-    for suffix in (".parquet", ".arrow", ".npz", ".csv", ".txt"):
-        graph.save(tmp_path / f"a{suffix}")
-        again = nx.Graph(list(arcs(read(tmp_path / f"a{suffix}"))))
-        assert nx.single_source_shortest_path_length(again, "x") == {"x": 0, "y": 1, "z": 2}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import tempfile
 from pathlib import Path
 
 import pytest
-from graph_files import write
+from graph_files import arcs, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_bfs import InputError, read
-from rapids_bfs.adapters._quotes import some_line_has_odd_quotes
 
 HEADER = "source,target,note\n"
 OPEN = {
@@ -41,8 +43,15 @@ def test_quotes_that_close_hide_nothing(note: str, tmp_path: Path) -> None:
 
 
 @settings(deadline=None)
-@given(st.text('"\n\ra'), st.integers(1, 5))
-def test_lines_with_an_odd_number_of_quotes_are_found(text: str, size: int) -> None:
-    blocks = [text[start : start + size].encode() for start in range(0, len(text), size)]
-    odd = any(line.count('"') % 2 for line in text.replace("\r", "\n").split("\n"))
-    assert some_line_has_odd_quotes(blocks) == odd
+@given(st.text('",\n\ra'))
+def test_no_row_is_hidden_without_a_word(note: str) -> None:
+    text = f"source,target,note\n1,2,{note}\n3,4,x\n"
+    rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            graph = read(write(Path(folder, "a.csv"), text))
+        except InputError:
+            return
+    assert graph.num_edges == len(rows) - 1
+    assert all(len(row) == 3 for row in rows)
+    assert (3, 4) in arcs(graph)

@@ -14,7 +14,6 @@ from pathlib import Path
 from unittest import mock
 
 import networkx as nx
-import numpy as np
 import pyarrow as pa
 import pytest
 from graph_files import GENERAL, MTX, arcs, ids, read_apart, write
@@ -58,7 +57,7 @@ VARIANTS = {
     "snap undirected": ("a.txt", "# Undirected graph: a.txt\n0 1\n", 2, [(0, 1), (1, 0)], False),
     "snap both": ("a.txt", "# Undirected graph (each pair twice)\n0 1\n1 0\n", 2, [(0, 1), (1, 0)], False),
     "konect": ("out.ucidata", "% sym unweighted\n% 1 2 2\n0 1 7 12345\n", 2, [(0, 1), (1, 0)], False),
-    "extra columns": ("a.txt", "0 1 0.5 x\n1 2\n2 0 1.5\n", 3, [(0, 1), (1, 2), (2, 0)], True),
+    "extra columns": ("a.txt", "0 1 0.5 x\n1 2 2 {}\n2 0 1.5 {'a':1}\n", 3, [(0, 1), (1, 2), (2, 0)], True),
     "CRLF and blanks": ("a.edges", "# c\r\n0 1\r\n\r\n1 2\r\n\r\n\r\n", 3, [(0, 1), (1, 2)], True),
     "old Mac": ("a.edges", "# c\r0 1\r1 2\r", 3, [(0, 1), (1, 2)], True),
     "both signs": ("a.snap", "% a\n# b\n\n0 1\n% c\n1 2 % d\n", 3, [(0, 1), (1, 2)], True),
@@ -143,7 +142,7 @@ def test_what_networkx_writes_is_read_or_refused(pairs: list[tuple[int, int]], s
 
 
 def test_string_ids(tmp_path: Path) -> None:
-    text = read(write(tmp_path / "a.txt", '% langs\n# x\nC# Java#1 0.7\nNA C#\n# later\n"q C# .5\n'))
+    text = read(write(tmp_path / "a.txt", '% langs\n# x\nC# Java#1 0.7\nNA C# 1\n# later\n"q C# .5\n'))
     assert ids(text) == ["C#", "Java#1", "NA", '"q']
     assert arcs(text) == Counter([("C#", "Java#1"), ("NA", "C#"), ('"q', "C#")])
     assert ids(read(write(tmp_path / "b.txt", "a,\tb,c\n"))) == ["a,", "b,c"]
@@ -161,14 +160,12 @@ def test_bad_line_far_down(tmp_path: Path) -> None:
 
 SPELLINGS = st.one_of(
     st.from_regex(
-        r"[ +-]{0,2}[0-9]{0,3}([.][0-9]{0,20})?([eE][+-]?[0-9]{1,2})?[ ]?", fullmatch=True, alphabet="+-.eE 019"
+        r"[ +-]{0,2}[0-9]{0,3}([.][0-9]{0,12})?([eE][+-]?[0-9]{1,2})?[ ]?", fullmatch=True, alphabet="+-.eE 019"
     ),
     st.integers(2**53 - 2, 2**64 + 2).map(str),
     st.integers(2**53 - 2, 2**63 + 2).map(lambda id: f"{id}.0"),
-    st.sampled_from(["0x10", "0X1F", "0b1", "0o7", "1_000", "1,5", "1/2", "1d3", "1L", "nan", "NaN", "inf", "-inf"]),
-    st.sampled_from(
-        ["1e400", "1e-400", "1e-39", "1e-2000000000", "1e2000000000", "NA", "null", "None", "true", "False"]
-    ),
+    st.sampled_from(["0b1", "0o7", "1_000", "1,5", "1/2", "1d3", "1L", "nan", "NaN", "inf", "-inf"]),
+    st.sampled_from(["1e400", "1e-39", "1e2000000000", "NA", "null", "None", "true", "False"]),
     st.sampled_from(["", "#", "1#2", '"1"', '"1', "\ufeff1", "\uff11", "\u0665", "1\u00a0", "\x0b1", "2020-01-01"]),
 )
 
@@ -183,8 +180,6 @@ def test_commas_in_the_ids_of_a_tsv(tmp_path: Path, name: str) -> None:
 
 @settings(deadline=None, max_examples=150)
 @given(first=st.sampled_from(["0", "0.0", "a", ""]), spelling=SPELLINGS)
-@pytest.mark.filterwarnings("ignore:.*is taken for an edge")
-@pytest.mark.filterwarnings("ignore:.*are two vertices")
 @pytest.mark.parametrize("suffix", [".txt", ".csv", ".tsv"])
 def test_an_id_is_what_is_written_or_refused(suffix: str, first: str, spelling: str) -> None:
     """Below an integer, a float, a string, or nothing."""
@@ -267,7 +262,7 @@ def test_bounded_text_is_the_text(data: bytes, block: int, longest: int, padding
     """It gives the bytes as they are, and refuses just what is out of bounds."""
     data = data.replace(b"\0", b"\n").replace(b"\x01", b"#").replace(b"\x02", b"0")
     with mock.patch.multiple(_bounded, LONGEST_LINE=longest, LONGEST_PADDING=padding):
-        text = _bounded.BoundedText(io.BytesIO(data), b"#", [b"00", b"\xff"])
+        text = _bounded.BoundedText(io.BytesIO(data), b"#")
         parts = []
         try:
             while part := text.read(block):
@@ -277,7 +272,6 @@ def test_bounded_text_is_the_text(data: bytes, block: int, longest: int, padding
         else:
             refused = ""
             assert b"".join(parts) == data
-            assert text.seen == (b"00" in data or b"\xff" in data)
     lines = re.split(rb"[\r\n]", data)
     quiet = [0]
     for line in lines:
@@ -294,13 +288,6 @@ def test_bounded_text_is_the_text(data: bytes, block: int, longest: int, padding
 def test_text_in_another_encoding(tmp_path: Path, name: str, content: str, encoding: str) -> None:
     with pytest.raises(InputError, match=f"{name}: there is a NUL byte in it, .* text must be UTF-8"):
         read(write(tmp_path / name, content.encode(encoding)))
-
-
-def test_hexadecimal_words_in_another_column(tmp_path: Path) -> None:
-    graph = read(write(tmp_path / "a.csv", "u,v,hash\n0,1,0xab\n1,2,0xcd\n"))
-    assert arcs(graph) == Counter([(0, 1), (1, 2)])
-    with pytest.raises(InputError, match=r"column 'v', row 1 \(from 0\): '0x2' is not a number"):
-        read(write(tmp_path / "b.csv", "u,v\n0,1\n1,0x2\n"))
 
 
 def test_a_process_that_refused_a_file_ends(tmp_path: Path) -> None:
@@ -357,44 +344,6 @@ def test_a_header_without_doubt(text, options, tmp_path):
     assert read(write(tmp_path / "a.csv", text), **options).num_edges == text.count("\n") - options.get("header", True)
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "doubted"),
-    [
-        *(
-            ("u,v\n1,2\n", {}, True),
-            ("u;v;w\n\n1.0;2;x\n", {}, True),
-            ("w,u,v\nx,1,2\n", {"source": 1, "target": 2}, True),
-        ),
-        *(("u,v\n", {}, False), ("u,v\nx,1\n", {}, False), ("1,2\n3,4\n", {}, False)),
-        ("u,1\n1,2\n", {}, True),
-    ],
-)
-@pytest.mark.filterwarnings("error")
-def test_a_header_read_as_an_edge_is_doubted(text, options, doubted, tmp_path):
-    path = write(tmp_path / "a.csv", text)
-    said = "its first row, 'u' and '[v1]', is taken for an edge, and all ids for strings: if it is a header, read it"
-    with pytest.warns(UserWarning, match=said) if doubted else nullcontext():
-        assert read(path, header=False, **options).num_edges == len(text.split())
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "doubted"),
-    [
-        *(("source target", "1 2", True), ("// comment", "1\t2.0", True), ("from to weight", "1 2 0.5", True)),
-        *(("a b", "1 c", False), ("a b", "c d", False), ("a b", "", False), ("a 1", "1 2", True)),
-    ],
-)
-@pytest.mark.filterwarnings("error")
-def test_a_header_above_white_space_is_doubted(first, second, doubted, tmp_path):
-    path = tmp_path / "edges.txt"
-    path.write_text(f"# comment\n{first}\n\n# another\n{second}\n")
-    with pytest.warns(UserWarning, match=f"first line, '{first}', is taken for an edge") if doubted else nullcontext():
-        graph = read(path)
-    assert first.split()[0] in graph
-    path.write_text(f"# {first}\n{second}\n")
-    assert read(path).num_edges == bool(second)
-
-
 @pytest.mark.parametrize("signs", ["%", "#", "#%", "%#", "%%#"])
 @pytest.mark.parametrize(
     ("name", "first", "second"),
@@ -406,32 +355,17 @@ def test_a_header_above_white_space_is_doubted(first, second, doubted, tmp_path)
 def test_comments_of_both_kinds_anywhere(signs: str, name: str, first: str, second: str, tmp_path: Path) -> None:
     """One that began unlike the first was no integer, and no line was named."""
     comments = [f"{sign} a comment\n" for sign in signs]
+    comments.append(f"{signs[0]} {'long ' * 5000}\n")
     graph = read(write(tmp_path / name, f"{comments[0]}{first}\n{''.join(comments)}{second}\n{comments[-1]}"))
     assert graph.num_edges == 2
     assert list(graph) == (["a", "b", "c"] if "a" in first else [0, 1, 2])
 
 
 @pytest.mark.parametrize(
-    ("edges", "doubted"),
-    [
-        *(("ann, bob\nbob, cid\n", "'bob' and ' bob'|' bob' and 'bob'"), ("ann ,bob\nbob,ann\n", "'ann ' and 'ann'")),
-        *(('ann, "bob"\n"bob", "cid"\n', "' \"bob\"' and 'bob'"), ('"""a""",a\n', "")),
-        *(("ann, bob\n", ""), ("1, 2\n2, 3\n", ""), ("new york,bob\nbob,newyork\n", ""), ('"a"," "\n" ","b"\n', "")),
-    ],
-)
-@pytest.mark.filterwarnings("error")
-def test_ids_that_differ_in_white_space_alone_are_doubted(edges, doubted, tmp_path):
-    """Paths ended at them without a word."""
-    path = write(tmp_path / "a.csv", f"source,target\n{edges}")
-    with pytest.warns(UserWarning, match=f"the ids ({doubted}) are two vertices") if doubted else nullcontext():
-        assert read(path).num_edges == edges.count("\n")
-
-
-@pytest.mark.parametrize(
     ("first", "edges", "doubted"),
     [
         *(("4 3", "0 1,1 2,2 3", True), ("3 3", "1 2,2 3,3 1", True), ("5 4", "0 1,1 2,2 3,3 4", True)),
-        *(("4 6", "0 1,0 2,0 3,1 2,1 3,2 3", True), ("9 3", "0 1 0.5,1 2 0.5,2 3 0.5", True)),
+        *(("4 6", "0 1,0 2,0 3,1 2,1 3,2 3", True), ("4.0 3", "0 1,1 2,2 3", True)),
         *(("4 3", "0 1,1 2,2 5", False), ("0 3", "0 1,1 2,2 3", False), ("4 2", "0 1,1 2,2 3", False)),
         *(("4 3", "0 1,1 2", False), ("2 1", "0 1", False), ("4 3 1", "0 1 1,1 2 1,2 3 1", False)),
         *(("4 3", "0 1,1 4,2 3", False), ("4 3", "1 4,4 2,2 3", True), ("3 3", "0 1,1 2,3 0", False)),
@@ -453,48 +387,3 @@ def test_a_line_whose_opposite_follows_counts_nothing(tmp_path):
     """Nor in a list of twice as many lines."""
     assert read(write(tmp_path / "a.txt", "4 3\n1 2\n2 1\n3 4\n")).num_edges == 2
     assert read(write(tmp_path / "a.txt", "4 3\n3 4\n3 2\n2 3\n3 1\n1 3\n1 2\n2 1\n")).num_edges == 4
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("directed", [None, True])
-def test_a_dense_matrix_is_doubted(directed, tmp_path):
-    """It was a graph of two vertices without a word."""
-    path, ones = tmp_path / "a.txt", np.eye(9, k=1) + np.eye(9, k=-1)
-    for matrix in (ones[:3, :3], ones):
-        for delimiter, options in ((" ", {}), (",", {"header": False})):
-            for format in ("%d", "%.18e"):
-                np.savetxt(path, matrix, fmt=format, delimiter=delimiter)
-                with pytest.warns(UserWarning, match="as many rows as columns: if it is a dense matrix, read it with"):
-                    read(path, directed=directed, **options)
-    for edges in ("0 1 1\n1 0 1\n", "0 1 1\n1 0 1\n1 2 0\n", "0 1\n1 0\n"):
-        read(write(path, edges), directed=directed)
-
-
-CYCLE = ["1 4 2", "3 2 4", "2 3 1", "4 1 3"]  # each vertex with its neighbours
-NEAREST = [f"{i} {(i + 1) % 9} {(i + 2) % 9} {(i + 4) % 9} {(i + 5) % 9}" for i in range(9)]
-ALL = [" ".join("123456789"[i:] + "123456789"[:i]) for i in range(9)]
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(
-    ("lines", "doubted"),
-    [
-        *((CYCLE, True), (["# a", *CYCLE[:2], "", "# b", *CYCLE[2:]], True), (NEAREST, True)),
-        *((sorted(CYCLE), True), (ALL, True)),
-        *((["% sym", *CYCLE], False), (CYCLE[:3], False), ([*CYCLE, "1 3 4"], False), ([*CYCLE, "5 1 4"], False)),
-        *(([f"{line}.5" for line in CYCLE], False), ([line[:-1] + "1" for line in CYCLE], False)),
-        *(([line[:5] for line in NEAREST], False), ([f"{line} 1" for line in CYCLE], False)),
-    ],
-)
-@pytest.mark.parametrize("directed", [None, True, False])
-def test_lines_that_may_hold_all_neighbors_are_doubted(lines, doubted, directed, tmp_path):
-    said = "an edge, and the ids after the first two are ignored: if this is an adjacency list: read it with nx.read_ad"
-    with pytest.warns(UserWarning, match=said) if doubted else nullcontext():
-        read(write(tmp_path / "a.txt", "\n".join(lines)), directed=directed)
-
-
-@pytest.mark.parametrize("line", ["0 -> 1", "a -- b", "a = b", "0 <-> 1 2.5", "a : b"])
-def test_signs_between_ids_are_doubted(line, tmp_path):
-    with pytest.warns(UserWarning, match=f"first line, '{line}', is taken for an edge to '{line.split()[1]}': write"):
-        read(write(tmp_path / "a.txt", f"{line}\n{line.replace('0', '3')}\n"))
-    read(write(tmp_path / "b.txt", "a b ->\nb - ->\n"))

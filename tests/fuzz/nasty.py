@@ -120,7 +120,7 @@ def count(rng: Random, plain: int) -> str:
 
 
 def dimacs(rng: Random) -> Case:
-    kind, sign, width = rng.choice((("sp", "a", 4), ("sp", "a", 4), ("edge", "e", 3), ("col", "e", 3), ("max", "a", 4)))
+    kind, sign, width = rng.choice(("sp",) * 8 + ("edge", "max")), "a", 4
     edges = rng.randint(0, 6)
     lines = [f"p {kind} {count(rng, 4)} {count(rng, edges)}"]
     for _ in range(edges):
@@ -134,7 +134,7 @@ def dimacs(rng: Random) -> Case:
     for _ in range(rng.choice((0, 0, 1, 3))):
         lines.insert(rng.randint(0, len(lines)), rng.choice(("c", "c hello", "", "c p sp 3 3", "c" + "x" * 10000)))
     text = rng.choice(ENDS).join(lines) + rng.choice(("\n", ""))
-    return maybe_packed(rng, rng.choice(("a.gr", "a.col")), encoded(rng, text))
+    return maybe_packed(rng, "a.gr", encoded(rng, text))
 
 
 def metis(rng: Random) -> Case:
@@ -154,21 +154,6 @@ def metis(rng: Random) -> Case:
         lines.insert(rng.randint(0, len(lines)), rng.choice(("%", "% 1 2", "", " ", "%" + "x" * 10000, "1" * 30)))
     text = rng.choice(ENDS).join(lines) + rng.choice(("\n", "\n", "", "\n\n", " "))
     return maybe_packed(rng, "a.graph", encoded(rng, text))
-
-
-def lgl(rng: Random) -> Case:
-    name = rng.choice(("a.ncol", "a.lgl"))
-    lines = []
-    for _ in range(rng.randint(0, 9)):
-        first, second, *weight = ids(rng, 3)
-        weight = weight if rng.random() < 0.3 else []
-        if name == "a.ncol":
-            lines.append(rng.choice(GAPS[:4]).join([first, second, *weight]))
-        else:
-            lines.append(f"# {first}" if rng.random() < 0.4 or not lines else " ".join([second, *weight]))
-    for _ in range(rng.choice((0, 0, 0, 1))):
-        lines.insert(rng.randint(0, len(lines)), rng.choice(("#", "# a b", "", "% a", "x" * 2_000_000, "a" * 10000)))
-    return maybe_packed(rng, name, encoded(rng, rng.choice(ENDS).join(lines) + rng.choice(("\n", ""))))
 
 
 def ldbc(rng: Random) -> Case:
@@ -263,7 +248,7 @@ def archive(rng: Random) -> Case:
 
 def tar(rng: Random) -> Case:
     """A tar archive of other nasty files, mostly of one that has its name."""
-    makers = (matrix, matrix, edge_list, table, dimacs, metis, ldbc, serialized, lgl)
+    makers = (matrix, matrix, edge_list, table, dimacs, metis, ldbc, serialized)
     found = [rng.choice(makers)(rng) for _ in range(rng.choice((0, 1, 1, 1, 2, 3)))]
     contents = {f"b{each.name[1:]}" if rng.random() < 0.2 else each.name: each.data for each in found}
     return Case("tar", *tarball(rng, contents))
@@ -434,7 +419,6 @@ GRAMMAR = {
     "metis": (metis,),
     "ldbc": (ldbc,),
     "xml": (xml,),
-    "lgl": (lgl,),
     "tar": (tar,),
     "npz": (archive, archive, archive, zip_bomb),
     "parquet": (columnar,),

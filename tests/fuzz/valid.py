@@ -42,16 +42,12 @@ FORMATS = {
     ".npz": "npz",
     ".mtx": "mtx",
     ".sg": "sg",
-    ".wsg": "sg",
     ".gr": "dimacs",
-    ".col": "dimacs",
     ".graph": "metis",
     ".e": "ldbc",
     ".v": "ldbc",
     ".graphml": "xml",
     ".gexf": "xml",
-    ".ncol": "lgl",
-    ".lgl": "lgl",
     ".csv": "csv",
     ".tsv": "csv",
     ".txt": "text",
@@ -75,16 +71,15 @@ def packed(name: str, data: bytes) -> Iterator[Case]:
 def graphs() -> Iterator[tuple[Graph, tuple[str, ...]]]:
     """Small graphs, and the suffixes that can hold them."""
     plain = as_graph(([0, 1, 1, 3, 3], [1, 1, 2, 0, 0]), directed=True)
-    everything = tuple(suffix for suffix in FORMATS if suffix not in (".col", ".graph", ".v"))
-    yield plain, tuple(suffix for suffix in everything if suffix not in (".ncol", ".lgl"))
+    everything = tuple(suffix for suffix in FORMATS if suffix not in (".graph", ".v"))
+    yield plain, everything
     yield as_graph(([0, 2, 1], [2, 1, 1]), directed=False), everything
-    isolated = (".parquet", ".arrow", ".arrows", ".npz", ".mtx", ".sg", ".wsg", ".txt", ".gr", ".graphml", ".gexf")
+    isolated = (".parquet", ".arrow", ".arrows", ".npz", ".mtx", ".sg", ".txt", ".gr", ".graphml", ".gexf")
     yield as_graph(([0, 4], [4, 2]), vertices=7), isolated
-    yield as_graph(([0, 4, 2], [4, 2, 5]), vertices=7, directed=False), (".graph", ".lgl")
+    yield as_graph(([0, 4, 2], [4, 2, 5]), vertices=7, directed=False), (".graph",)
     labelled = (".parquet", ".arrow", ".arrows", ".npz", ".csv", ".tsv", ".txt", ".graphml", ".gexf")
     yield as_graph(([5, 10**9, 2**40], [10**9, 2**40, 5])), labelled
     yield as_graph([("a", "bc"), ("bc", "é1"), ("x-y", "a")]), labelled
-    yield as_graph([("a", "bc"), ("bc", "é1")], directed=False), (".ncol", ".lgl")
 
 
 def saved_graphs() -> Iterator[Case]:
@@ -93,7 +88,7 @@ def saved_graphs() -> Iterator[Case]:
             for suffix in suffixes:
                 path = Path(folder, f"graph{suffix}")
                 graph.save(path, force=True)
-                if suffix in (".mtx", ".csv", ".tsv", ".txt", ".el", ".gr", ".graph", ".ncol", ".lgl"):
+                if suffix in (".mtx", ".csv", ".tsv", ".txt", ".el", ".gr", ".graph"):
                     yield from packed(path.name, path.read_bytes())
                 else:
                     yield case(path.name, path.read_bytes())
@@ -184,7 +179,6 @@ def texts() -> Iterator[Case]:
         ("crlf.tsv", "u\tv\r\na\tb\r\nb\tc\r\n"),
         ("floats.csv", "u|v\n1.0|2.0\n2|3\n"),
         ("road.gr", "c x\np sp 4 3\nc y\na 1 2 803\na 2 1 803\nc z\na 3 4 1.5\n"),
-        ("colours.col", "c x\np edge 4 4\ne 1 2\ne 2 3\n"),
         ("weights.graph", "% x\n3 2 011 2\n5 5 2 9\n% y\n5 5 1 9 3 9\n5 5 2 9\n"),
     ):
         yield from packed(name, text.encode())
