@@ -104,7 +104,7 @@ def test_json_goes_through_a_pipe_and_the_table_beside_it(command):
     assert json.loads(out)["engines"][0]["engine"] == "cpu"
     assert (code, "median ms" in err) == (0, True)
     code, out, err = command("trace", "karate", "--engine=cpu", "--source=0", "--json=-")
-    assert [json.loads(out)["engine"], "newly reached" in err] == ["cpu", True]
+    assert [json.loads(out)["engine"], "newly reached" in err] == ["cpu:direction-optimizing", True]
     code, out, err = command("graph500", "--scale=5", "--roots=1", "--engine=cpu", "--json=-")
     assert [json.loads(out)["scale"], "harmonic_mean_TEPS" in err] == [5, True]
 
