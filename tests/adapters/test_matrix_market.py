@@ -14,6 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_bfs import InputError, as_graph, read
+from rapids_bfs.adapters import _matrix_market
+
+
+@pytest.fixture(params=["NumPy", "pandas"], autouse=True)
+def _reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few entries are read by the one, many by the other."""
+    monkeypatch.setattr(_matrix_market, "FEW", {"NumPy": 1 << 20, "pandas": 0}[request.param])
 
 
 def test_undirected_matrix_is_written_as_symmetric(tmp_path: Path) -> None:
@@ -75,32 +82,37 @@ REAL = MTX.format("real", "general")
 INTEGER = MTX.format("integer", "general")
 ARRAY = "%%MatrixMarket matrix array real symmetric\n"
 
-JUNK = ("2junk", "2 3", "", "-1", "1.0", "0x10", "true", "\u0661", "% c", "2\r1 2", "1-", "2\x0b")  # for an index
 REFUSED = {
-    **{f"{junk!r} after 1": (GENERAL + f"20 20 2\n2 1\n1 {junk}\n", "line 5: expected an entry of 2") for junk in JUNK},
-    "a missing value": (REAL + "3 3 2\n1 2 3\n1 2\n", "line 5: expected an entry of 3 numbers, not '1 2'"),
-    "a missing value first": (REAL + "3 3 2\n1 2\n1 2 3\n", "line 4: expected an entry of 3 numbers, not '1 2'"),
-    "a sign in an index": (REAL + "3 3 1\n1 2-3 5\n", "line 4: expected an entry of 3 numbers, not '1 2-3 5'"),
-    "more entries than declared": (GENERAL + "3 3 1\n\n1 2\n2 1\n", "Line 6: Too many lines"),
-    "from 0": (GENERAL + "3 3 1\n0 1\n", "Line 4: Row index out of bounds"),
-    "beyond int64": (GENERAL + f"3 3 1\n{2**64} 1\n", "Line 4: Integer out of range"),
-    "no value": (REAL + "3 3 1\n1 2 NaN\n", "line 4: expected an entry of 3 numbers, not '1 2 NaN'"),
-    "a real integer": (INTEGER + "3 3 1\n1 2 1.5\n", "line 4: expected an entry of 3 numbers"),
-    "signs for a value": (REAL + "3 3 1\n1 2 -+\n", "Line 4: Invalid floating-point value"),
+    "junk after a number": (GENERAL + "3 3 1\n1 2junk\n", "line 4: '2junk' is not one of the rows and columns 1..3"),
+    "a third column": (GENERAL + "3 3 1\n1 2 3\n", "line 4: an entry here has 2 numbers, not '1 2 3'"),
+    "a third column further down": (GENERAL + "3 3 2\n1 2\n1 2 3\n", "line 5: an entry here has 2 numbers"),
+    "a missing value": (REAL + "3 3 2\n1 2 3\n1 2\n", "line 5: an entry here has 3 numbers, not '1 2'"),
+    "a missing value first": (REAL + "3 3 2\n1 2\n1 2 3\n", "line 4: an entry here has 3 numbers, not '1 2'"),
+    "more entries than declared": (GENERAL + "3 3 1\n\n1 2\n2 1\n", "line 6: there are more than the 1 entries"),
+    "from 0": (GENERAL + "3 3 1\n0 1\n", "line 4: '0' is not one of"),
+    "negative": (GENERAL + "3 3 1\n-1 1\n", "line 4: '-1' is not one of"),
+    "beyond int64": (GENERAL + f"3 3 1\n{2**64} 1\n", "line 4: .* is not one of"),
+    "fractional": (GENERAL + "3 3 1\n1.0 2\n", "line 4: '1.0' is not one of"),
+    "hexadecimal": (GENERAL + "20 20 1\n0x10 2\n", "line 4: '0x10' is not one of"),
+    "true": (GENERAL + "3 3 1\ntrue 2\n", "line 4: 'true' is not one of"),
+    "another script": (GENERAL + "3 3 1\n\u0661 2\n", "line 4: .* is not one of"),
+    "no value": (REAL + "3 3 1\n1 2 NaN\n", "line 4: 'NaN' is not a number of type real"),
+    "a real integer": (INTEGER + "3 3 1\n1 2 1.5\n", "line 4: '1.5' is not a number of type integer"),
+    "a word": (REAL + "3 3 1\n1 2 x\n", "line 4: 'x' is not a number of type real"),
+    "a comment among entries": (GENERAL + "3 3 1\n% c\n1 2\n", "line 4: '%' is not one of"),
     "an array too short": (ARRAY + "2 2\n1\n2\n", "ends after 2 of 3 entries"),
-    "an array too long": (ARRAY + "2 2\n1\n2\n3\n4\n", "Line 6: Too many values in array"),
-    "an array too wide": (ARRAY + "2 2\n1 2\n3\n", "line 3: expected an entry of 1 numbers"),
-    "an empty array with entries": (ARRAY + "0 0\n\n1\n", "line 4: expected an entry of 0 numbers"),
-    **{
-        f"sizes {sizes:.20}": (
-            GENERAL + f"{sizes}\n1 2\n",
-            "line 3: the numbers of rows, columns and entries belong here",
-        )
-        for sizes in ("3 3 1 1", "-3 -3 1", "3.0 3 1", "9" * 5000 + " 3 1")
-    },
-    "a vector": ("%%MatrixMarket vector coordinate real general\n2 2 1\n1 2\n", "Line 1: .*|Header dimension line"),
-    "another field": (MTX.format("quaternion", "general") + "2 2 1\n1 2\n", "Line 1: Invalid .* quaternion"),
-    "an array of nothing": ("%%MatrixMarket matrix array pattern general\n2 2\n", "may not be pattern"),
+    "an array too long": (ARRAY + "2 2\n1\n2\n3\n4\n", "line 6: there are more than the 3 entries"),
+    "an array too wide": (ARRAY + "2 2\n1 2\n3\n", "line 3: an entry here has 1 numbers"),
+    "sizes too many": (GENERAL + "3 3 1 1\n1 2\n", "line 3: the numbers of rows, columns, entries belong here"),
+    "sizes negative": (GENERAL + "-3 -3 1\n1 2\n", "line 3: the numbers of rows"),
+    "sizes of another kind": (GENERAL + "3.0 3 1\n1 2\n", "line 3: the numbers of rows"),
+    "sizes beyond measure": (GENERAL + "9" * 5000 + " 3 1\n1 2\n", "line 3: the numbers of rows"),
+    "a vector": ("%%MatrixMarket vector coordinate real general\n2 1\n1 2\n", "line 1: expected 'matrix'"),
+    "another field": (MTX.format("quaternion", "general") + "2 2 1\n1 2\n", "line 1: expected .*"),
+    "an array of nothing": (
+        "%%MatrixMarket matrix array pattern general\n2 2\n",
+        "line 1: .*pattern only in coordinate format",
+    ),
     "a size that no memory holds": (
         "%%MatrixMarket matrix array real general\n" + f"{10**12} {10**12}\n1\n",
         "[KMGTPE]iB of memory",
@@ -125,7 +137,7 @@ def test_nul_bytes_anywhere(tmp_path: Path) -> None:
         for insert in (False, True)
     ]
     told, _ = read_apart(*paths)
-    assert all(re.search("there is a NUL byte|Line 1:", line) for line in told)
+    assert all(re.search("there is a NUL byte|line 1: 'matrix' belongs", line) for line in told)
 
 
 def test_an_empty_matrix(tmp_path: Path) -> None:
@@ -134,14 +146,3 @@ def test_an_empty_matrix(tmp_path: Path) -> None:
     array = write(tmp_path / "b.mtx", "%%MatrixMarket matrix array real general\n0 0\n")
     told, _ = read_apart(coordinate, array)
     assert all("0 vertices, 0 undirected edges" in line for line in told)
-
-
-def test_blanks_around_numbers(tmp_path: Path) -> None:
-    """At a blank that ends the file SciPy's reader ends the process; and many of them take no square of time."""
-    blanks = " " * (1 << 18)
-    paths = [
-        write(tmp_path / f"{place}.mtx", f"{INTEGER}3 3 1 {lines}")
-        for place, lines in enumerate(("\n1 2 3 ", "\n1 2 3\t\r\n \t", f"\n{blanks}1{blanks}2 3\n"))
-    ]
-    told, _ = read_apart(*paths)
-    assert all("3 vertices, 1 directed edge" in line for line in told), told
