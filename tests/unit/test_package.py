@@ -129,7 +129,8 @@ def test_a_clone_that_is_installed_in_place_is_imported_from(folder, clone):
 
 def test_what_is_installed(clone):
     def files(folder):
-        return {path.relative_to(folder).as_posix() for path in folder.rglob("*.*") if path.is_file()}
+        kept = (path for path in folder.rglob("*.*") if path.is_file() and path.suffix != ".pyc")
+        return {path.relative_to(folder).as_posix() for path in kept}
 
     editable, wheel = (
         {name for name in files(clone.parent / kind) if ".dist-info/" not in name} for kind in ("editable", "wheel")
