@@ -56,7 +56,9 @@ TAKE_LONG = ("racecheck", "initcheck")
 PATIENCE = 300  # seconds for one process
 WAITING = 60  # seconds for a partition: less, so that one that waits in vain is named
 ONE_DEVICE, SEVERAL = "one device", "three partitions"
-TAKES_LONGEST = ("racecheck", SEVERAL)  # a block searches each, and only the last of the small shapes
+# No end in 100 s even with a block for each and rmat:6: these launches wait for each other. One partition does the
+# same in shared memory.
+LEFT_OUT = ("racecheck", SEVERAL)
 ALONE = {"one partition": 1, SEVERAL: 3}
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 ENGINES = ("cupy", "numba-cuda")
@@ -140,7 +142,7 @@ def search(threads, shapes):
             np.testing.assert_array_equal(found, expected)
 
 
-def search_distributed(threads, blocks, size, shapes):
+def search_distributed(threads, size, shapes):
     """Search ``size`` partitions on one device, each in a launch of its own, all at the same time: top-down, bottom-up,
     and changing between the two. Few blocks search each: the tools follow every poll of those that wait."""
     from rapids_bfs import bfs, validate
@@ -153,7 +155,7 @@ def search_distributed(threads, blocks, size, shapes):
     made, one_launch.STARTING = one_launch.PersistentSearch, PATIENCE
     for alpha, beta in ((60, 24), (0, 24), (1 << 30, 1 << 40), (3, 1)):
         one_launch.PersistentSearch = partial(
-            made, tuning=one_launch.Tuning(alpha=alpha, beta=beta, shrinking_levels=1, threads=threads, grid=blocks)
+            made, tuning=one_launch.Tuning(alpha=alpha, beta=beta, shrinking_levels=1, threads=threads, grid=4)
         )
         for spec in shapes:
             graph = from_graph(generate(spec), Threads(["cuda:0"] * size, timeout=WAITING))
@@ -166,7 +168,7 @@ def sanitize(tools):
     """Run the tools and print their verdicts. Returns 0 if none finds anything, else 1."""
     found = False
     together = [(tool, ONE_DEVICE, shape) for tool in tools for shape in shapes_for(tool)]
-    alone = [(tool, part, *shapes_for(tool, part)) for tool, part in product(tools, ALONE)]
+    alone = [(tool, part, *shapes_for(tool)) for tool, part in product(tools, ALONE) if (tool, part) != LEFT_OUT]
     for processes, runs in ((os.cpu_count(), together), (1, alone)):
         with ThreadPoolExecutor(processes) as pool:
             for which, (code, output, seconds) in zip(runs, pool.map(run_bounded, runs), strict=True):
@@ -182,9 +184,8 @@ def sanitize(tools):
     return int(found)
 
 
-def shapes_for(tool, part=ONE_DEVICE):
-    shapes = SMALL_SHAPES if tool in TAKE_LONG else SHAPES
-    return shapes[-1:] if (tool, part) == TAKES_LONGEST else shapes
+def shapes_for(tool):
+    return SMALL_SHAPES if tool in TAKE_LONG else SHAPES
 
 
 def run_bounded(which):
@@ -214,7 +215,7 @@ def is_clean(code, output):
 def run(tool, part, *shapes):
     threads = SOLO if tool == "racecheck" else 512
     if part in ALONE:
-        search_distributed(threads, 1 if (tool, part) == TAKES_LONGEST else 4, ALONE[part], shapes)
+        search_distributed(threads, ALONE[part], shapes)
     else:
         search(threads, shapes)
 
