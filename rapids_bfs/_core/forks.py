@@ -29,6 +29,12 @@ def generation() -> int:
     return _generation
 
 
+def lock_of_process(locks: dict[int, threading.RLock]) -> threading.RLock:
+    """The lock of this process among ``locks``: in a child, a thread that the fork did not copy may hold its parent's.
+    `setdefault` gives one lock to all threads."""
+    return locks.get(_generation) or locks.setdefault(_generation, threading.RLock())
+
+
 class Turns:
     """Calls that take turns: each enters ``with turns.lock:``.
 
@@ -42,12 +48,12 @@ class Turns:
         advice: str = "let signal handlers and finalizers search a copy of it, graph.replace()",
     ) -> None:
         self._refusal = f"this thread is {call} already: {advice}"
-        self._locks: dict[int, threading.RLock] = {}  # by process: in a child, a thread that is missing may hold one
+        self._locks: dict[int, threading.RLock] = {}
 
     @property
     def lock(self) -> threading.RLock:
         """The lock of this process, to be taken by ``with``. Raises `InputError` in the thread that holds it."""
-        lock = self._locks.get(_generation) or self._locks.setdefault(_generation, threading.RLock())
+        lock = lock_of_process(self._locks)
         if lock._is_owned():  # type: ignore[attr-defined]
             raise InputError(self._refusal)
         return lock

@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 from .._core.arguments import file_path, flag
 from .._core.csr.building import CHANGED
 from .._core.environment import WrongVariable
-from .._core.forks import generation
+from .._core.forks import lock_of_process
 from .._core.formatting import printable
 from ..errors import InputError
 from ..graph import Graph
@@ -35,12 +35,12 @@ TAR = "tar"  # the packing of a file in an archive, see `_archive`
 IS_TAR = re.compile(rb"[\s\S]{257}ustar|\0{1024}")  # or empty
 PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}  # by the last suffix
 
-_turns: dict[int, threading.RLock] = {}  # by process
+_turns: dict[int, threading.RLock] = {}
 
 
 def turn() -> threading.RLock:
     """This process's lock for putting the files of one graph in place, and for opening them."""
-    return _turns.setdefault(generation(), threading.RLock())
+    return lock_of_process(_turns)
 
 
 def packing_of(head: bytes) -> str:
